@@ -1,0 +1,40 @@
+# What `cmake --install` puts into a prefix: the libraries, the headers, the programs, and what CMake and pkg-config
+# need to find them. `libraries` is the one list of the libraries we publish.
+include(CMakePackageConfigHelpers)
+
+set(libraries library msl)
+list(TRANSFORM libraries PREPEND metalloid_ OUTPUT_VARIABLE library_targets)
+
+foreach(library IN LISTS libraries)
+  set_target_properties(metalloid_${library} PROPERTIES EXPORT_NAME ${library} VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_features(metalloid_${library} PUBLIC cxx_std_20)
+  target_include_directories(metalloid_${library} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
+endforeach()
+
+# The umbrella, for those who want everything.
+add_library(metalloid_all INTERFACE)
+add_library(Metalloid::Metalloid ALIAS metalloid_all)
+set_target_properties(metalloid_all PROPERTIES EXPORT_NAME Metalloid)
+target_link_libraries(metalloid_all INTERFACE ${library_targets})
+
+install(TARGETS ${library_targets} metalloid_all EXPORT Metalloid
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/Metalloid)
+install(EXPORT Metalloid NAMESPACE Metalloid:: FILE MetalloidTargets.cmake DESTINATION ${package_directory})
+configure_package_config_file(cmake/MetalloidConfig.cmake.in ${PROJECT_BINARY_DIR}/MetalloidConfig.cmake
+                              INSTALL_DESTINATION ${package_directory})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/MetalloidConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/MetalloidConfig.cmake ${PROJECT_BINARY_DIR}/MetalloidConfigVersion.cmake
+        DESTINATION ${package_directory})
+
+list(TRANSFORM library_targets PREPEND -l OUTPUT_VARIABLE pkgconfig_libraries)
+list(REVERSE pkgconfig_libraries)
+list(JOIN pkgconfig_libraries " " pkgconfig_libraries)
+configure_file(cmake/metalloid.pc.in metalloid.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/metalloid.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

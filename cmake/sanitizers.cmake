@@ -1,0 +1,6 @@
+# METALLOID_SANITIZE=address,undefined or thread builds everything of ours with those sanitizers.
+set(METALLOID_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them")
+if(METALLOID_SANITIZE)
+  add_compile_options(-fsanitize=${METALLOID_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${METALLOID_SANITIZE})
+endif()

@@ -1,0 +1,49 @@
+#include "preprocess.hpp"
+
+#include "clang_headers.hpp"
+
+#include <clang/Frontend/PreprocessorOutputOptions.h>
+
+#include "instance.hpp"
+#include "invocation.hpp"
+
+namespace metalloid::msl {
+
+namespace {
+
+class PrintAction final : public clang::PreprocessorFrontendAction {
+ public:
+  PrintAction(std::string macros, std::string& text) : macros_(std::move(macros)), text_(text) {}
+
+  void ExecuteAction() override {
+    clang::Preprocessor& preprocessor = getCompilerInstance().getPreprocessor();
+    preprocessor.setPredefines(preprocessor.getPredefines() + macros_);
+    clang::PreprocessorOutputOptions options;
+    options.ShowCPP = true;
+    llvm::raw_string_ostream stream(text_);
+    clang::DoPrintPreprocessedInput(preprocessor, &stream, options);
+  }
+
+ private:
+  std::string macros_;
+  std::string& text_;
+};
+
+}  // namespace
+
+PreprocessResult preprocess_source(const std::string& source, const std::filesystem::path& path,
+                                   const CompileOptions& options) {
+  PreprocessResult result;
+  DiagnosticCollector collector;
+  auto instance = make_instance(options, path, nullptr, collector);
+  const auto buffer = llvm::MemoryBuffer::getMemBuffer(source, source_name(options, path));
+  PrintAction action(user_macros(options), result.text);
+  if (action.BeginSourceFile(*instance, {buffer->getMemBufferRef(), clang::InputKind(clang::Language::CXX)})) {
+    llvm::consumeError(action.Execute());
+    action.EndSourceFile();
+  }
+  result.diagnostics = collector.take();
+  return result;
+}
+
+}  // namespace metalloid::msl

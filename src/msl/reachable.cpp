@@ -1,0 +1,169 @@
+#include "reachable.hpp"
+
+#include "diagnostics.hpp"
+
+namespace metalloid::msl {
+
+namespace {
+
+class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
+ public:
+  UseFinder(clang::ASTContext& context, ReachabilityWalker::Uses& uses) : context_(context), uses_(uses) {}
+
+  bool shouldVisitImplicitCode() const { return true; }
+
+  // Not evaluated, so nothing in it is used.
+  bool TraverseUnaryExprOrTypeTraitExpr(clang::UnaryExprOrTypeTraitExpr*) { return true; }
+  bool TraverseCXXNoexceptExpr(clang::CXXNoexceptExpr*) { return true; }
+  bool TraverseTypeLoc(clang::TypeLoc, bool = true) { return true; }
+
+  bool TraverseIfStmt(clang::IfStmt* statement) {
+    if (!statement->isConstexpr()) return RecursiveASTVisitor::TraverseIfStmt(statement);
+    bool taken = false;
+    if (!statement->getCond()->EvaluateAsBooleanCondition(taken, context_)) return true;
+    if (statement->getInit()) TraverseStmt(statement->getInit());
+    clang::Stmt* branch = taken ? statement->getThen() : statement->getElse();
+    return branch ? TraverseStmt(branch) : true;
+  }
+
+  bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
+    for (clang::Expr* captured : lambda->capture_inits())
+      if (captured) TraverseStmt(captured);
+    return true;  // its body is used if its call operator is
+  }
+
+  bool VisitDeclRefExpr(clang::DeclRefExpr* reference) {
+    if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl()))
+      add(function, reference->getLocation());
+    else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl()))
+      add(variable);
+    return true;
+  }
+  bool VisitMemberExpr(clang::MemberExpr* member) {
+    if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(member->getMemberDecl()))
+      add(function, member->getMemberLoc());
+    else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
+      add(variable);
+    return true;
+  }
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr* expression) {
+    add(expression->getConstructor(), expression->getLocation());
+    add_destructor(expression->getType(), expression->getLocation());
+    return true;
+  }
+  bool VisitCXXInheritedCtorInitExpr(clang::CXXInheritedCtorInitExpr* expression) {
+    add(expression->getConstructor(), expression->getLocation());
+    return true;
+  }
+  bool VisitCXXBindTemporaryExpr(clang::CXXBindTemporaryExpr* expression) {
+    add_destructor(expression->getType(), expression->getBeginLoc());
+    return true;
+  }
+  bool VisitCXXDefaultArgExpr(clang::CXXDefaultArgExpr* expression) {
+    return TraverseStmt(expression->getExpr());
+  }
+  bool VisitCXXDefaultInitExpr(clang::CXXDefaultInitExpr* expression) {
+    return TraverseStmt(expression->getExpr());
+  }
+  bool VisitVarDecl(clang::VarDecl* variable) {
+    add_destructor(variable->getType(), variable->getLocation());
+    return true;
+  }
+  bool VisitGCCAsmStmt(clang::GCCAsmStmt* statement) {
+    uses_.assembly = statement->getAsmLoc();
+    return true;
+  }
+  bool VisitMSAsmStmt(clang::MSAsmStmt* statement) {
+    uses_.assembly = statement->getAsmLoc();
+    return true;
+  }
+
+ private:
+  void add(clang::FunctionDecl* function, clang::SourceLocation at) { uses_.functions.emplace_back(function, at); }
+  void add(clang::VarDecl* variable) {
+    if (variable->hasGlobalStorage() && !variable->isStaticLocal()) uses_.variables.push_back(variable);
+  }
+  void add_destructor(clang::QualType type, clang::SourceLocation at) {
+    const auto* record = context_.getBaseElementType(type)->getAsCXXRecordDecl();
+    if (!record || !record->hasDefinition() || record->hasTrivialDestructor()) return;
+    if (auto* destructor = record->getDestructor()) add(destructor, at);
+  }
+
+  clang::ASTContext& context_;
+  ReachabilityWalker::Uses& uses_;
+};
+
+// A function that a device supplies: declared by the standard library with the symbol of a builtin.
+bool is_builtin(const clang::FunctionDecl* function) {
+  if (function->getBuiltinID() != 0) return true;
+  const auto* label = function->getAttr<clang::AsmLabelAttr>();
+  return label && label->getLabel().starts_with("metal.");
+}
+
+}  // namespace
+
+Reachable ReachabilityWalker::from(clang::FunctionDecl* function) {
+  states_.clear();
+  seen_variables_.clear();
+  result_ = {};
+  visit(function);
+  return std::move(result_);
+}
+
+void ReachabilityWalker::visit(clang::FunctionDecl* function) {
+  states_[function->getCanonicalDecl()] = State::open;
+  result_.functions.push_back(function);
+  follow(uses_of(function, function->getBody()));
+  states_[function->getCanonicalDecl()] = State::done;
+}
+
+void ReachabilityWalker::visit(clang::VarDecl* variable) {
+  clang::VarDecl* definition = variable->getDefinition();
+  if (!definition) definition = variable;
+  if (!seen_variables_.insert(definition->getCanonicalDecl()).second) return;
+  if (clang::Expr* initializer = definition->getInit()) follow(uses_of(definition, initializer));
+  result_.variables.push_back(definition);
+}
+
+void ReachabilityWalker::follow(const Uses& uses) {
+  if (uses.assembly.isValid()) error(uses.assembly, "inline assembly is not part of Metal");
+  for (clang::VarDecl* variable : uses.variables) visit(variable);
+  for (auto [called, at] : uses.functions) {
+    const auto state = states_.find(called->getCanonicalDecl());
+    if (state != states_.end()) {
+      if (state->second == State::open)
+        error(at, "'" + called->getNameAsString() + "' calls itself here: Metal has no recursion");
+      continue;
+    }
+    const clang::FunctionDecl* definition = nullptr;
+    if (called->isDefined(definition)) {
+      visit(const_cast<clang::FunctionDecl*>(definition));
+    } else if (!is_builtin(called) && !called->isTrivial() && !called->isDefaulted()) {
+      states_[called->getCanonicalDecl()] = State::done;
+      error(at, "'" + called->getNameAsString() + "' is declared but has no definition");
+    }
+  }
+}
+
+const ReachabilityWalker::Uses& ReachabilityWalker::uses_of(clang::Decl* declaration, clang::Stmt* body) {
+  const auto [entry, is_new] = remembered_.try_emplace(declaration);
+  if (!is_new) return entry->second;
+  UseFinder finder(sema_.Context, entry->second);
+  if (auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(declaration)) {
+    for (const clang::CXXCtorInitializer* initializer : constructor->inits())
+      if (initializer->getInit()) finder.TraverseStmt(initializer->getInit());
+  }
+  if (auto* function = llvm::dyn_cast<clang::CXXDestructorDecl>(declaration)) {
+    for (const clang::FieldDecl* field : function->getParent()->fields())
+      if (auto* record = field->getType()->getAsCXXRecordDecl(); record && !record->hasTrivialDestructor())
+        if (auto* destructor = record->getDestructor()) entry->second.functions.emplace_back(destructor, field->getLocation());
+  }
+  if (body) finder.TraverseStmt(body);
+  return entry->second;
+}
+
+void ReachabilityWalker::error(clang::SourceLocation at, const std::string& message) {
+  report_error(sema_.getDiagnostics(), at, message);
+}
+
+}  // namespace metalloid::msl

@@ -1,0 +1,47 @@
+// What a function's code consists of: all functions it can call and all variables it can use, found by walking their
+// bodies. On the way it reports, at the place where it happens, what cannot be compiled: a call of a function that is
+// defined nowhere, recursion, inline assembly.
+#pragma once
+
+#include "clang_headers.hpp"
+
+#include <map>
+#include <vector>
+
+namespace metalloid::msl {
+
+struct Reachable {
+  std::vector<clang::FunctionDecl*> functions;  // definitions, the starting one first
+  std::vector<clang::VarDecl*> variables;       // of program scope
+};
+
+class ReachabilityWalker {
+ public:
+  explicit ReachabilityWalker(clang::Sema& sema) : sema_(sema) {}
+
+  Reachable from(clang::FunctionDecl* function);
+
+  // What one body refers to. Remembered, since kernels share most of what they call.
+  struct Uses {
+    std::vector<std::pair<clang::FunctionDecl*, clang::SourceLocation>> functions;
+    std::vector<clang::VarDecl*> variables;
+    clang::SourceLocation assembly;
+  };
+
+ private:
+  enum class State { open, done };
+
+  const Uses& uses_of(clang::Decl* declaration, clang::Stmt* body);
+  void visit(clang::FunctionDecl* function);
+  void visit(clang::VarDecl* variable);
+  void follow(const Uses& uses);
+  void error(clang::SourceLocation at, const std::string& message);
+
+  clang::Sema& sema_;
+  std::map<const clang::Decl*, Uses> remembered_;
+  std::map<const clang::FunctionDecl*, State> states_;
+  std::set<const clang::VarDecl*> seen_variables_;
+  Reachable result_;
+};
+
+}  // namespace metalloid::msl

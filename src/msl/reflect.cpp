@@ -1,0 +1,278 @@
+#include "reflect.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "attributes.hpp"
+#include "diagnostics.hpp"
+#include "reflect_type.hpp"
+
+namespace metalloid::msl {
+
+namespace {
+
+bool is_kernel(const clang::FunctionDecl* function) {
+  return find_attribute(function, "kernel") || find_attribute(function, "metal_kernel");
+}
+
+bool is_visible(const clang::FunctionDecl* function) {
+  return find_attribute(function, "visible") || find_attribute(function, "stitchable");
+}
+
+const std::map<std::string, GridValue>& grid_values() {
+  static const std::map<std::string, GridValue> values = [] {
+    std::map<std::string, GridValue> result;
+    for (int value = 1; value <= static_cast<int>(GridValue::grid_size); ++value)
+      result[to_string(static_cast<GridValue>(value))] = static_cast<GridValue>(value);
+    return result;
+  }();
+  return values;
+}
+
+// Finds the functions and constants of the translation unit, in source order.
+class Finder : public clang::RecursiveASTVisitor<Finder> {
+ public:
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool TraverseStmt(clang::Stmt*) { return true; }
+
+  bool VisitFunctionDecl(clang::FunctionDecl* function) {
+    if (function->isDependentContext() || function->isTemplated()) return true;
+    if (!is_kernel(function) && !is_visible(function)) return true;
+    // A template's implicit instantiations (one kernel calling another) are no functions of the library.
+    if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
+    if (function->getTemplateSpecializationKind() == clang::TSK_Undeclared && !function->isThisDeclarationADefinition())
+      return true;
+    functions.push_back(function);
+    return true;
+  }
+
+  bool VisitVarDecl(clang::VarDecl* variable) {
+    if (!llvm::isa<clang::ParmVarDecl>(variable) && find_attribute(variable, "function_constant"))
+      constants.push_back(variable);
+    return true;
+  }
+
+  std::vector<clang::FunctionDecl*> functions;
+  std::vector<clang::VarDecl*> constants;
+};
+
+class Reflector {
+ public:
+  explicit Reflector(clang::Sema& sema) : sema_(sema), context_(sema.Context) {}
+
+  Reflection run() {
+    Finder finder;
+    finder.TraverseDecl(context_.getTranslationUnitDecl());
+    for (const clang::VarDecl* constant : finder.constants) add_constant(constant);
+    for (clang::FunctionDecl* function : finder.functions) add_function(function);
+    return std::move(result_);
+  }
+
+ private:
+  void add_constant(const clang::VarDecl* variable) {
+    FunctionConstant constant;
+    constant.name = variable->getNameAsString();
+    constant.index = static_cast<uint32_t>(find_number(variable, "function_constant").value_or(0));
+    constant.data_type = reflect_type(context_, variable->getType()).data_type;
+    const auto same_index = [&](const FunctionConstant& other) { return other.index == constant.index; };
+    const auto other = std::find_if(result_.constants.begin(), result_.constants.end(), same_index);
+    if (other == result_.constants.end()) {
+      result_.constants.push_back(std::move(constant));
+    } else if (other->name != constant.name) {
+      error(variable->getLocation(), "function constants '" + other->name + "' and '" + constant.name +
+                                         "' both have index " + std::to_string(constant.index));
+    }
+  }
+
+  void add_function(clang::FunctionDecl* declaration) {
+    Function function;
+    function.source_name = declaration->getNameAsString();
+    function.name = find_attribute(declaration, "host_name").value_or(function.source_name);
+    function.kind = is_kernel(declaration) ? FunctionKind::kernel : FunctionKind::visible;
+    function.location = location(declaration);
+    if (const auto limit = find_number(declaration, "max_total_threads_per_threadgroup"))
+      function.max_total_threads_per_threadgroup = static_cast<uint32_t>(*limit);
+    if (!names_.insert(function.name).second) {
+      // The same explicit instantiation may stand in a source twice; two functions under one name may not.
+      if (find_same(declaration)) return;
+      error(declaration->getLocation(), "a function named '" + function.name +
+                                            "' is already in this library; give each its own host_name");
+      return;
+    }
+    if (function.kind == FunctionKind::kernel && !declaration->getReturnType()->isVoidType())
+      error(declaration->getLocation(), "kernel '" + function.source_name + "' must return void");
+    for (const clang::ParmVarDecl* parameter : declaration->parameters())
+      function.parameters.push_back(reflect_parameter(function, parameter));
+    if (function.kind == FunctionKind::kernel) assign_indices(function, declaration);
+    result_.functions.push_back(std::move(function));
+    result_.declarations.push_back(declaration);
+  }
+
+  bool find_same(const clang::FunctionDecl* declaration) const {
+    return llvm::any_of(result_.declarations, [&](const clang::FunctionDecl* other) {
+      return other->getCanonicalDecl() == declaration->getCanonicalDecl();
+    });
+  }
+
+  Parameter reflect_parameter(const Function& function, const clang::ParmVarDecl* declaration) {
+    Parameter parameter;
+    parameter.name = declaration->getNameAsString();
+    parameter.function_constant = find_attribute(declaration, "function_constant").value_or("");
+    clang::QualType type = declaration->getOriginalType().getNonReferenceType();
+    const clang::QualType declared = declaration->getType();
+
+    for (const auto& [name, value] : grid_values()) {
+      if (!find_attribute(declaration, name)) continue;
+      parameter.kind = ParameterKind::grid_value;
+      parameter.grid_value = value;
+      parameter.type = reflect_type(context_, declared);
+      check_grid_value(declaration, name, parameter.type);
+      return parameter;
+    }
+    // Arrays of resources: array<texture2d<float>, 4>, or a C array of them.
+    while (true) {
+      if (const auto* array = context_.getAsConstantArrayType(type)) {
+        parameter.array_length *= static_cast<uint32_t>(array->getSize().getZExtValue());
+        type = array->getElementType();
+      } else if (const auto standard = stdlib_type(type); standard.name == "array" && standard.arguments.size() == 2) {
+        parameter.array_length *= static_cast<uint32_t>(standard.arguments[1].getAsIntegral().getZExtValue());
+        type = standard.arguments[0].getAsType();
+      } else {
+        break;
+      }
+    }
+    switch (resource_of(type)) {
+      case Resource::texture: parameter.kind = ParameterKind::texture; break;
+      case Resource::sampler: parameter.kind = ParameterKind::sampler; break;
+      case Resource::visible_function_table: parameter.kind = ParameterKind::visible_function_table; break;
+      case Resource::none:
+        parameter.array_length = 1;
+        reflect_memory(function, declaration, parameter);
+        return parameter;
+    }
+    parameter.type = reflect_type(context_, type);
+    parameter.access = parameter.type.access;
+    return parameter;
+  }
+
+  // A pointer or reference into device, constant or threadgroup memory.
+  void reflect_memory(const Function& function, const clang::ParmVarDecl* declaration, Parameter& parameter) {
+    const clang::QualType type = declaration->getType();
+    const clang::QualType pointee = type->getPointeeType();
+    if (pointee.isNull()) {
+      parameter.kind = ParameterKind::value;
+      parameter.type = reflect_type(context_, type);
+      if (function.kind == FunctionKind::kernel)
+        error(declaration->getLocation(),
+              "parameter '" + parameter.name +
+                  "' of a kernel must be a buffer (a pointer or reference in device, constant or threadgroup memory), "
+                  "a texture, a sampler, or have an attribute such as [[thread_position_in_grid]]");
+      return;
+    }
+    parameter.type = reflect_type(context_, pointee);
+    parameter.access = pointee.isConstQualified() ? Access::read : Access::read_write;
+    switch (pointee.getAddressSpace()) {
+      case clang::LangAS::sycl_global: parameter.kind = ParameterKind::buffer; return;
+      case clang::LangAS::sycl_global_device:
+        parameter.kind = ParameterKind::buffer;
+        parameter.constant_memory = true;
+        parameter.access = Access::read;
+        return;
+      case clang::LangAS::sycl_local: parameter.kind = ParameterKind::threadgroup_memory; return;
+      default: break;
+    }
+    parameter.kind = ParameterKind::value;
+    if (function.kind == FunctionKind::kernel)
+      error(declaration->getLocation(), "parameter '" + parameter.name +
+                                            "' of a kernel must name its address space: device, constant or threadgroup");
+  }
+
+  void check_grid_value(const clang::ParmVarDecl* declaration, const std::string& attribute, const Type& type) {
+    const auto in = [&](DataType first, unsigned count) {
+      return type.data_type >= first && static_cast<unsigned>(type.data_type) < static_cast<unsigned>(first) + count;
+    };
+    if (in(DataType::ushort1, 3) || in(DataType::uint1, 3) || in(DataType::ulong1, 3)) return;
+    // int is accepted by Apple's compiler with a warning; the value is the same.
+    if (in(DataType::int1, 3) || in(DataType::short1, 3)) return;
+    error(declaration->getLocation(), "'" + attribute + "' must be ushort or uint, or a vector of two or three of them");
+  }
+
+  // Metal's rule: an argument without an index takes the lowest one of its kind that is free, in order.
+  void assign_indices(Function& function, const clang::FunctionDecl* declaration) {
+    struct Space {
+      const char* attribute;
+      uint32_t limit;
+      std::map<uint32_t, const Parameter*> used;
+    };
+    std::map<ParameterKind, Space> spaces;
+    spaces[ParameterKind::buffer] = {"buffer", 31, {}};
+    spaces[ParameterKind::texture] = {"texture", 128, {}};
+    spaces[ParameterKind::sampler] = {"sampler", 16, {}};
+    spaces[ParameterKind::threadgroup_memory] = {"threadgroup", 31, {}};
+    const auto space_of = [&](const Parameter& parameter) -> Space* {
+      const auto kind = parameter.kind == ParameterKind::visible_function_table ? ParameterKind::buffer : parameter.kind;
+      const auto space = spaces.find(kind);
+      return space == spaces.end() ? nullptr : &space->second;
+    };
+    std::vector<size_t> unnumbered;
+    for (size_t i = 0; i < function.parameters.size(); ++i) {
+      Parameter& parameter = function.parameters[i];
+      Space* space = space_of(parameter);
+      if (!space) continue;
+      const clang::ParmVarDecl* written = declaration->getParamDecl(i);
+      const auto index = find_number(written, space->attribute);
+      if (!index) {
+        unnumbered.push_back(i);
+        continue;
+      }
+      parameter.index = static_cast<uint32_t>(*index);
+      if (*index + parameter.array_length > space->limit)
+        error(written->getLocation(), "'" + std::string(space->attribute) + "' index " + std::to_string(*index) +
+                                          " is too large: the last one is " + std::to_string(space->limit - 1));
+      for (uint32_t k = 0; k < parameter.array_length; ++k) {
+        const auto [other, is_free] = space->used.emplace(parameter.index + k, &parameter);
+        // Two optional arguments may share an index: the function constants choose one.
+        if (is_free || !parameter.function_constant.empty() || !other->second->function_constant.empty()) continue;
+        error(written->getLocation(), "'" + other->second->name + "' and '" + parameter.name + "' both have " +
+                                          space->attribute + " index " + std::to_string(parameter.index + k));
+        break;
+      }
+    }
+    for (size_t i : unnumbered) {
+      Parameter& parameter = function.parameters[i];
+      Space* space = space_of(parameter);
+      uint32_t index = 0;
+      const auto taken = [&] {
+        for (uint32_t k = 0; k < parameter.array_length; ++k)
+          if (space->used.contains(index + k)) return true;
+        return false;
+      };
+      while (taken()) ++index;
+      parameter.index = index;
+      for (uint32_t k = 0; k < parameter.array_length; ++k) space->used.emplace(index + k, &parameter);
+    }
+  }
+
+  SourceLocation location(const clang::Decl* declaration) const {
+    const clang::SourceManager& sources = context_.getSourceManager();
+    const clang::PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(declaration->getLocation()));
+    if (place.isInvalid()) return {};
+    return {place.getFilename(), place.getLine(), place.getColumn()};
+  }
+
+  void error(clang::SourceLocation at, const std::string& message) {
+    report_error(sema_.getDiagnostics(), at, message);
+  }
+
+  clang::Sema& sema_;
+  clang::ASTContext& context_;
+  Reflection result_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+Reflection reflect(clang::Sema& sema) { return Reflector(sema).run(); }
+
+}  // namespace metalloid::msl

@@ -1,0 +1,23 @@
+// The syntax tree's kernels, visible functions and function constants, as reflection data.
+#pragma once
+
+#include "clang_headers.hpp"
+
+#include <metalloid/reflection.hpp>
+
+#include <string>
+#include <vector>
+
+namespace metalloid::msl {
+
+struct Reflection {
+  std::vector<Function> functions;
+  std::vector<clang::FunctionDecl*> declarations;  // of the functions, in the same order
+  std::vector<FunctionConstant> constants;
+};
+
+// Reports what is wrong with the functions' signatures (a parameter that is no resource and has no attribute, two
+// buffers at one index) through Sema's diagnostics.
+Reflection reflect(clang::Sema& sema);
+
+}  // namespace metalloid::msl

@@ -1,0 +1,26 @@
+// Clang's types as reflection types: Metal's scalars, vectors, matrices and resources by their data type, structs
+// down to their members.
+#pragma once
+
+#include "clang_headers.hpp"
+
+#include <metalloid/reflection.hpp>
+
+#include <vector>
+
+namespace metalloid::msl {
+
+Type reflect_type(const clang::ASTContext& context, clang::QualType type);
+
+// A type of the standard library that stands for a resource.
+enum class Resource { none, texture, sampler, visible_function_table };
+Resource resource_of(clang::QualType type);
+
+// The name and arguments of a class of the standard library, such as vec<float, 4>.
+struct StdlibType {
+  llvm::StringRef name;  // empty: none
+  llvm::ArrayRef<clang::TemplateArgument> arguments;
+};
+StdlibType stdlib_type(clang::QualType type);
+
+}  // namespace metalloid::msl

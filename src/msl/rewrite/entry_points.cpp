@@ -1,0 +1,122 @@
+// Entry points: kernels become marked functions, explicit instantiations of them become declarations, and the functions
+// of the graphics stages are cut out, since only compute is compiled.
+#include "rules.hpp"
+
+#include <llvm/ADT/StringSwitch.h>
+
+#include <array>
+
+namespace metalloid::msl {
+
+namespace tok = clang::tok;
+
+namespace {
+
+struct EntryPoint {
+  size_t keyword = no_token;  // `kernel`, `vertex` or `fragment`
+  bool kernel = false;
+  bool named = false;    // [[host_name]]
+  bool visible = false;  // [[visible]], [[stitchable]]
+  std::string stage;     // of a graphics function
+  size_t name = no_token;
+};
+
+// Programs use these words as names too (a convolution's `kernel`, a mesh's `vertex`): they are keywords only where
+// something that continues a declaration follows.
+bool is_stage_keyword(const TokenStream& tokens, size_t i) {
+  if (!tokens.is_word(i, "kernel") && !tokens.is_word(i, "vertex") && !tokens.is_word(i, "fragment")) return false;
+  if (i > 0 && tokens.is(i - 1, tok::period, tok::arrow, tok::coloncolon, tok::kw_struct, tok::kw_class)) return false;
+  return !tokens.word(i + 1).empty() || tokens.is_attribute(i + 1) || tokens.is(i + 1, tok::coloncolon);
+}
+
+std::string graphics_stage(llvm::StringRef attribute) {
+  return llvm::StringSwitch<std::string>(attribute)
+      .Cases({"vertex", "fragment", "mesh", "object", "intersection"}, attribute.str())
+      .Default("");
+}
+
+EntryPoint read_entry_point(const Rewriting& r, const Statement& statement) {
+  const TokenStream& tokens = r.tokens;
+  EntryPoint entry;
+  std::optional<FunctionHead> function = r.outline.function_head(statement);
+  bool instantiation = r.outline.is_explicit_instantiation(statement);
+  if (!function && !instantiation) return entry;
+
+  size_t end = function ? function->open : statement.stop;
+  for (size_t k = tokens.skip_template_headers(statement.begin, statement.stop); k < end; ++k) {
+    if (is_stage_keyword(tokens, k) && !tokens.inside_attribute(k)) {
+      entry.keyword = k;
+      if (tokens.is_word(k, "kernel")) entry.kernel = true;
+      else entry.stage = tokens.word(k).str();
+    } else if (tokens.inside_attribute(k) && tokens.is(k - 1, tok::l_square, tok::comma)) {
+      llvm::StringRef name = tokens.word(k);
+      entry.kernel |= name == "kernel";
+      entry.named |= name == "host_name";
+      entry.visible |= name == "visible" || name == "stitchable";
+      if (std::string stage = graphics_stage(name); !stage.empty()) entry.stage = stage;
+    }
+  }
+  if (function) {
+    entry.name = function->name_begin;
+    while (tokens.is(entry.name + 1, tok::coloncolon)) entry.name += 2;
+    // A kernel that works on an imageblock runs on the tiles of a render pass.
+    for (size_t k = function->open; entry.kernel && k < function->close; ++k)
+      if (tokens.is_word(k, "imageblock") || tokens.is_word(k, "threadgroup_imageblock")) entry.stage = "tile";
+  } else {
+    for (size_t k = statement.begin + 1; k < end; k = tokens.next(k)) {
+      if (tokens.is(k, tok::identifier) && tokens.is(k + 1, tok::less)) entry.name = k;
+      size_t past = tokens.is(k, tok::less) ? tokens.skip_angles(k, end) : no_token;
+      if (past != no_token && past > k) k = past - 1;
+    }
+  }
+  return entry;
+}
+
+template <class Visit>
+void for_each_entry_point(Rewriting& r, Visit visit) {
+  for (const Statement& statement : r.outline.statements()) {
+    if (statement.scope != ScopeKind::namespace_ && statement.scope != ScopeKind::class_) continue;
+    if (r.tokens.verbatim(statement.begin) || r.edits.is_cut(statement.begin)) continue;
+    EntryPoint entry = read_entry_point(r, statement);
+    if (entry.kernel || entry.named || entry.visible || !entry.stage.empty()) visit(statement, entry);
+  }
+}
+
+bool in_unnamed_namespace(const Rewriting& r, size_t i) {
+  for (size_t around = r.tokens.enclosing(i); around != no_token; around = r.tokens.enclosing(around))
+    if (around > 0 && r.tokens.is(around - 1, tok::kw_namespace)) return true;
+  return false;
+}
+
+}  // namespace
+
+void cut_graphics_functions(Rewriting& r) {
+  for_each_entry_point(r, [&](const Statement& statement, const EntryPoint& entry) {
+    if (entry.stage.empty()) return;
+    r.edits.cut(statement.begin, statement.end);
+    size_t name = entry.name == no_token ? statement.begin : entry.name;
+    r.result.graphics_functions.push_back({r.tokens.word(name).str(), entry.stage, r.tokens[name].getLocation()});
+  });
+}
+
+// `kernel void f(...)`: the keyword may stand among other specifiers, where only a GNU attribute may. An entry point is
+// seen from outside the translation unit, so it is not static.
+void mark_kernels(Rewriting& r) {
+  for_each_entry_point(r, [&](const Statement& statement, const EntryPoint& entry) {
+    if (!entry.kernel) return;
+    if (entry.keyword != no_token) r.edits.replace(entry.keyword, "__attribute__((metal_kernel))");
+    for (size_t k = statement.begin; k < entry.name && k < statement.stop; k = r.tokens.next(k))
+      if (r.tokens.is(k, tok::kw_static)) r.edits.erase(k);
+  });
+}
+
+// `template [[host_name("f_float")]] kernel decltype(f<float>) f<float>;` would instantiate the body of every kernel of
+// a library; an explicit instantiation declaration has the same name and attributes and leaves the body for later.
+void defer_instantiations(Rewriting& r) {
+  for_each_entry_point(r, [&](const Statement& statement, const EntryPoint&) {
+    if (r.outline.is_explicit_instantiation(statement) && !in_unnamed_namespace(r, statement.begin))
+      r.edits.insert_before(statement.begin, "extern");
+  });
+}
+
+}  // namespace metalloid::msl

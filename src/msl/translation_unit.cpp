@@ -1,0 +1,143 @@
+#include "translation_unit.hpp"
+
+#include "emit.hpp"
+#include "file_system.hpp"
+#include "instance.hpp"
+#include "invocation.hpp"
+#include "precompiled_stdlib.hpp"
+#include "reachable.hpp"
+#include "reflect.hpp"
+#include "rewrite/rewriter.hpp"
+
+namespace metalloid::msl {
+
+// Lexes the whole source through Clang's preprocessor, rewrites the tokens and parses what comes out.
+class ParseAction final : public clang::ASTFrontendAction {
+ public:
+  explicit ParseAction(std::string macros) : macros_(std::move(macros)) {}
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    return std::make_unique<clang::ASTConsumer>();
+  }
+
+  void ExecuteAction() override {
+    clang::CompilerInstance& instance = getCompilerInstance();
+    if (!instance.hasSema()) instance.createSema(getTranslationUnitKind(), nullptr);
+    clang::Preprocessor& preprocessor = instance.getPreprocessor();
+    preprocessor.setPredefines(preprocessor.getPredefines() + macros_);
+    clang::Parser parser(preprocessor, instance.getSema(), /*SkipFunctionBodies=*/false);
+    rewrite_tokens(preprocessor);
+    if (!instance.getDiagnostics().hasErrorOccurred()) parse(parser);
+  }
+
+ private:
+  void rewrite_tokens(clang::Preprocessor& preprocessor) {
+    preprocessor.EnterMainSourceFile();
+    std::vector<clang::Token> tokens;
+    do {
+      preprocessor.Lex(tokens.emplace_back());
+    } while (tokens.back().isNot(clang::tok::eof));
+    const clang::SourceManager& sources = preprocessor.getSourceManager();
+    RewriteResult rewritten =
+        rewrite(preprocessor, tokens, [&](clang::SourceLocation location) { return in_stdlib(sources, location); });
+    for (const GraphicsFunction& function : rewritten.graphics_functions) {
+      const unsigned id = preprocessor.getDiagnostics().getCustomDiagID(
+          clang::DiagnosticsEngine::Warning, "'%0' is a %1 function: left out, only compute functions are compiled");
+      preprocessor.Diag(function.location, id) << function.name << function.stage;
+    }
+    tokens_ = std::move(rewritten.tokens);
+    preprocessor.EnterTokenStream(tokens_, /*DisableMacroExpansion=*/true, /*IsReinject=*/true);
+  }
+
+  void parse(clang::Parser& parser) {
+    parser.Initialize();
+    clang::Parser::DeclGroupPtrTy declarations;
+    clang::Sema::ModuleImportState imports;
+    bool at_end = parser.ParseFirstTopLevelDecl(declarations, imports);
+    while (!at_end) at_end = parser.ParseTopLevelDecl(declarations, imports);
+  }
+
+  std::string macros_;
+  std::vector<clang::Token> tokens_;
+};
+
+TranslationUnit::TranslationUnit(std::string source, const std::filesystem::path& path, const CompileOptions& options)
+    : source_(std::move(source)), path_(path), options_(options) {}
+
+TranslationUnit::~TranslationUnit() {
+  if (action_) action_->EndSourceFile();
+}
+
+bool TranslationUnit::parse() {
+  auto precompiled = precompiled_stdlib(options_);
+  if (!precompiled) {
+    collector_.add({.message = "the standard library does not compile: " + precompiled.error()});
+    return false;
+  }
+  precompiled_ = *precompiled;
+
+  instance_ = make_instance(options_, path_, precompiled_.get(), collector_);
+  buffer_ = llvm::MemoryBuffer::getMemBuffer(source_, source_name(options_, path_));
+  const clang::FrontendInputFile input(buffer_->getMemBufferRef(), clang::InputKind(clang::Language::CXX));
+  auto action = std::make_unique<ParseAction>(user_macros(options_));
+  if (!action->BeginSourceFile(*instance_, input)) return false;
+  action_ = std::move(action);
+  llvm::consumeError(action_->Execute());
+  if (instance_->getDiagnostics().hasErrorOccurred()) return false;
+
+  Reflection reflection = reflect(instance_->getSema());
+  functions_ = std::move(reflection.functions);
+  declarations_ = std::move(reflection.declarations);
+  constants_ = std::move(reflection.constants);
+  walker_ = std::make_unique<ReachabilityWalker>(instance_->getSema());
+  // Functions that are no templates are checked through to their last call now; template kernels when they are made.
+  for (clang::FunctionDecl* declaration : declarations_)
+    if (!declaration->isTemplateInstantiation()) walker_->from(declaration);
+  return !instance_->getDiagnostics().hasErrorOccurred();
+}
+
+Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
+  std::lock_guard lock(mutex_);
+  clang::DiagnosticsEngine& diagnostics = instance_->getDiagnostics();
+  diagnostics.Reset(/*soft=*/true);
+  collector_.take();
+  const auto failure = [&](const std::string& otherwise) {
+    std::vector<Diagnostic> said = collector_.take();
+    diagnostics.Reset(/*soft=*/true);
+    return Error{has_errors(said) ? format(said) : otherwise};
+  };
+  clang::FunctionDecl* declaration = declarations_[index];
+  if (!instantiate(declaration)) return failure("'" + functions_[index].name + "' could not be instantiated");
+  const clang::FunctionDecl* definition = nullptr;
+  if (!declaration->isDefined(definition)) return failure("'" + functions_[index].name + "' has no definition");
+  const Reachable reachable = walker_->from(const_cast<clang::FunctionDecl*>(definition));
+  if (diagnostics.hasErrorOccurred()) return failure("");
+  auto code = msl::emit(*instance_, functions_[index], reachable, constants_);
+  if (!code || diagnostics.hasErrorOccurred()) return failure(code ? "" : code.error());
+  return std::make_shared<const Code>(std::move(*code));
+}
+
+bool TranslationUnit::instantiate(clang::FunctionDecl* function) {
+  if (!function->isTemplateInstantiation() || function->isDefined()) return true;
+  clang::Sema& sema = instance_->getSema();
+  function->setTemplateSpecializationKind(clang::TSK_ExplicitInstantiationDefinition);
+  sema.InstantiateFunctionDefinition(function->getLocation(), function, /*Recursive=*/true,
+                                     /*DefinitionRequired=*/true, /*AtEndOfTU=*/true);
+  sema.PerformPendingInstantiations();
+  return !instance_->getDiagnostics().hasErrorOccurred();
+}
+
+std::vector<std::filesystem::path> TranslationUnit::included_files() const {
+  std::vector<std::filesystem::path> files;
+  if (!instance_ || !instance_->hasSourceManager()) return files;
+  const clang::SourceManager& sources = instance_->getSourceManager();
+  for (auto it = sources.fileinfo_begin(); it != sources.fileinfo_end(); ++it) {
+    const llvm::StringRef name = it->first.getName();
+    if (name.starts_with(stdlib_folder) || name == buffer_->getBufferIdentifier()) continue;
+    if (it->second->getBufferIfLoaded()) files.push_back(name.str());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace metalloid::msl

@@ -1,0 +1,32 @@
+// The programs that live in this executable, and how they end. `metalloid` has subcommands; `metal`, `metallib`,
+// `metal-ar` and `xcrun` are links to it that behave like Apple's tools of those names.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+namespace metalloid::tool {
+
+enum ExitCode { exit_success = 0, exit_source_error = 1, exit_usage_error = 2, exit_file_error = 3 };
+
+inline constexpr const char* exit_code_help =
+    "Exit codes: 0 success, 1 the source has errors, 2 wrong usage, 3 a file cannot be read or written.";
+
+// Thrown to end a program early; its message is printed once, after the program's name.
+struct Failure {
+  int exit_code;
+  std::string message;
+};
+
+using Arguments = std::vector<std::string>;
+
+int run_metal(const Arguments& arguments);
+int run_metal_ar(const Arguments& arguments);
+int run_metallib(const Arguments& arguments);
+int run_xcrun(const Arguments& arguments);
+int run_compile(const Arguments& arguments);
+
+void add_inspect(CLI::App& app);
+
+}  // namespace metalloid::tool
