@@ -11,6 +11,8 @@ namespace metalloid::msl {
 
 namespace {
 
+constexpr llvm::StringLiteral prefix = "metal.";
+
 enum class On { function, variable };
 
 struct AttributeSpec {
@@ -21,23 +23,19 @@ struct AttributeSpec {
 
 // Metal's attributes for compute, and where they stand: on functions, or on parameters, members and variables.
 constexpr AttributeSpec specs[] = {
-    {"kernel", On::function, 0, 0},
-    {"metal_kernel", On::function, 0, 0},  // what the keyword becomes
+    {"metal_kernel", On::function, 0, 0},  // what `kernel` becomes, keyword or attribute
     {"visible", On::function, 0, 0},
     {"stitchable", On::function, 0, 0},
     {"host_name", On::function, 1, 1},
     {"max_total_threads_per_threadgroup", On::function, 1, 1},
     {"required_threads_per_threadgroup", On::function, 1, 3},
     {"user_annotation", On::function, 1, 1},
-    {"invariant", On::variable, 0, 0},
     {"buffer", On::variable, 1, 1},
     {"texture", On::variable, 1, 1},
     {"sampler", On::variable, 1, 1},
     {"threadgroup", On::variable, 1, 1},
     {"id", On::variable, 1, 1},
     {"function_constant", On::variable, 1, 1},
-    {"payload", On::variable, 0, 0},
-    {"raster_order_group", On::variable, 1, 1},
     {"thread_position_in_grid", On::variable, 0, 0},
     {"thread_position_in_threadgroup", On::variable, 0, 0},
     {"thread_index_in_threadgroup", On::variable, 0, 0},
@@ -107,7 +105,7 @@ struct MetalAttribute : clang::ParsedAttrInfo {
     llvm::SmallVector<clang::Expr*, 3> arguments;
     for (unsigned index = 0; index < attribute.getNumArgs(); ++index)
       if (attribute.isArgExpr(index)) arguments.push_back(attribute.getArgAsExpr(index));
-    if (clang::Attr* annotation = sema.CreateAnnotationAttr(attribute, std::string("metal.") + spec.name, arguments))
+    if (clang::Attr* annotation = sema.CreateAnnotationAttr(attribute, prefix.str() + spec.name, arguments))
       declaration->addAttr(annotation);
     return AttributeApplied;
   }
@@ -115,7 +113,7 @@ struct MetalAttribute : clang::ParsedAttrInfo {
   // Elsewhere an annotation would reach code generation and pin the variable in memory, so its text is kept in an
   // attribute that means nothing to it.
   AttrHandling keep_text(clang::Sema& sema, clang::Decl* declaration, const clang::ParsedAttr& attribute) const {
-    std::array<std::string, 2> text = {std::string("metal.") + spec.name, ""};
+    std::array<std::string, 2> text = {prefix.str() + spec.name, ""};
     if (attribute.getNumArgs() > 0) {
       auto argument = argument_text(sema, attribute, 0);
       if (!argument) {
@@ -154,17 +152,29 @@ std::string expression_text(const clang::ASTContext& context, const clang::Expr*
 
 }  // namespace
 
-std::optional<std::string> find_attribute(const clang::Decl* declaration, llvm::StringRef name) {
-  const std::string full = ("metal." + name).str();
-  for (const auto* annotation : declaration->specific_attrs<clang::AnnotateAttr>()) {
-    if (annotation->getAnnotation() != full) continue;
-    if (annotation->args_size() == 0) return "";
-    return expression_text(declaration->getASTContext(), *annotation->args_begin());
+void for_each_attribute(const clang::Decl* declaration,
+                        llvm::function_ref<void(llvm::StringRef name, const std::string& argument)> visit) {
+  if (!declaration->hasAttrs()) return;
+  for (const clang::Attr* attribute : declaration->getAttrs()) {
+    if (const auto* annotation = llvm::dyn_cast<clang::AnnotateAttr>(attribute)) {
+      llvm::StringRef name = annotation->getAnnotation();
+      if (!name.consume_front(prefix)) continue;
+      const bool has_argument = annotation->args_size() > 0;
+      visit(name, has_argument ? expression_text(declaration->getASTContext(), *annotation->args_begin()) : "");
+    } else if (const auto* kept = llvm::dyn_cast<clang::SuppressAttr>(attribute)) {
+      if (kept->diagnosticIdentifiers_size() != 2) continue;
+      llvm::StringRef name = *kept->diagnosticIdentifiers_begin();
+      if (name.consume_front(prefix)) visit(name, kept->diagnosticIdentifiers_begin()[1].str());
+    }
   }
-  for (const auto* kept : declaration->specific_attrs<clang::SuppressAttr>())
-    if (kept->diagnosticIdentifiers_size() == 2 && *kept->diagnosticIdentifiers_begin() == full)
-      return kept->diagnosticIdentifiers_begin()[1].str();
-  return std::nullopt;
+}
+
+std::optional<std::string> find_attribute(const clang::Decl* declaration, llvm::StringRef name) {
+  std::optional<std::string> found;
+  for_each_attribute(declaration, [&](llvm::StringRef candidate, const std::string& argument) {
+    if (candidate == name && !found) found = argument;
+  });
+  return found;
 }
 
 std::optional<uint64_t> find_number(const clang::Decl* declaration, llvm::StringRef name) {
@@ -172,12 +182,6 @@ std::optional<uint64_t> find_number(const clang::Decl* declaration, llvm::String
   uint64_t number = 0;
   if (!text || llvm::StringRef(*text).getAsInteger(10, number)) return std::nullopt;
   return number;
-}
-
-std::optional<std::string> find_any(const clang::Decl* declaration, llvm::ArrayRef<llvm::StringRef> names) {
-  for (llvm::StringRef name : names)
-    if (find_attribute(declaration, name)) return name.str();
-  return std::nullopt;
 }
 
 }  // namespace metalloid::msl

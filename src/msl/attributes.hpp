@@ -9,11 +9,12 @@
 
 namespace metalloid::msl {
 
-// The attribute's first argument as text ("3" for [[buffer(3)]], "" if it has none), or nothing if it is not there.
+// Each of Metal's attributes on the declaration: its name, and its first argument as text ("3" for [[buffer(3)]]).
+void for_each_attribute(const clang::Decl* declaration,
+                        llvm::function_ref<void(llvm::StringRef name, const std::string& argument)> visit);
+
+// The argument of the one with this name ("" if it has none), or nothing if it is not there.
 std::optional<std::string> find_attribute(const clang::Decl* declaration, llvm::StringRef name);
 std::optional<uint64_t> find_number(const clang::Decl* declaration, llvm::StringRef name);
-
-// The grid values are attributes too: the one on this parameter, as its name.
-std::optional<std::string> find_any(const clang::Decl* declaration, llvm::ArrayRef<llvm::StringRef> names);
 
 }  // namespace metalloid::msl

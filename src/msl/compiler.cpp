@@ -1,10 +1,13 @@
 // The public call: source and options in, a library out, by way of the disk cache where it can.
 #include <metalloid/compiler.hpp>
 
+#include <cstring>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "big_stack.hpp"
+#include "library_cache.hpp"
 #include "preprocess.hpp"
 #include "translation_unit.hpp"
 
@@ -14,17 +17,56 @@ namespace {
 
 using msl::TranslationUnit;
 
-// Code from a source that has been parsed.
+// Code from a source: out of the cache, else from the parsed source, which is parsed now if the library itself came out
+// of the cache.
 class SourceCode final : public CodeProvider {
  public:
-  explicit SourceCode(std::unique_ptr<TranslationUnit> unit) : unit_(std::move(unit)) {}
+  SourceCode(std::string source, std::filesystem::path path, CompileOptions options)
+      : source_(std::move(source)), path_(std::move(path)), options_(std::move(options)), cache_(source_, path_, options_) {}
 
-  Result<std::shared_ptr<const Code>> code(size_t function) override {
-    return msl::on_big_stack([&] { return unit_->emit(function); });
+  CompileResult compile(const std::shared_ptr<SourceCode>& self) {
+    if (auto entry = cache_.load()) {
+      index_ = entry->index;
+      const auto read = [index = index_.get()](size_t i) { return *index->find(index->function_names()[i]); };
+      auto library = std::make_shared<Library>(index_->function_names(), read, index_->function_constants(), self);
+      return {std::move(library), std::move(entry->diagnostics), std::move(entry->included_files)};
+    }
+    CompileResult result;
+    const bool parsed = parse();
+    result.diagnostics = unit_->take_diagnostics();
+    result.included_files = unit_->included_files();
+    if (!parsed) {
+      if (!has_errors(result.diagnostics)) result.diagnostics.push_back({.message = "the source could not be compiled"});
+      return result;
+    }
+    cache_.store(unit_->functions(), unit_->function_constants(), result.diagnostics, result.included_files);
+    result.library = std::make_shared<Library>(unit_->functions(), unit_->function_constants(), self);
+    return result;
+  }
+
+  Result<std::shared_ptr<const Code>> code(size_t index) override {
+    std::lock_guard lock(mutex_);
+    const Function& function = index_ ? *index_->find(index_->function_names()[index]) : unit_->functions()[index];
+    if (auto cached = cache_.load_code(function)) return cached;
+    if (!unit_ && !parse()) return Error{format(unit_->take_diagnostics())};
+    auto code = msl::on_big_stack([&] { return unit_->emit(index); });
+    if (code) cache_.store_code(function, *code);
+    return code;
   }
 
  private:
+  bool parse() {
+    unit_ = std::make_unique<TranslationUnit>(source_, path_, options_);
+    return msl::on_big_stack([&] { return unit_->parse(); });
+  }
+
+  std::string source_;
+  std::filesystem::path path_;
+  CompileOptions options_;
+  msl::LibraryCache cache_;
+  std::shared_ptr<Library> index_;  // if the library came out of the cache
   std::unique_ptr<TranslationUnit> unit_;
+  std::mutex mutex_;
 };
 
 Result<std::string> read_file(const std::filesystem::path& path) {
@@ -38,20 +80,8 @@ Result<std::string> read_file(const std::filesystem::path& path) {
 }
 
 CompileResult compile_source(std::string source, const std::filesystem::path& path, const CompileOptions& options) {
-  CompileResult result;
-  auto unit = std::make_unique<TranslationUnit>(std::move(source), path, options);
-  const bool parsed = msl::on_big_stack([&] { return unit->parse(); });
-  result.diagnostics = unit->take_diagnostics();
-  result.included_files = unit->included_files();
-  if (!parsed) {
-    if (!has_errors(result.diagnostics)) result.diagnostics.push_back({.message = "the source could not be compiled"});
-    return result;
-  }
-  auto functions = unit->functions();
-  auto constants = unit->function_constants();
-  result.library = std::make_shared<Library>(std::move(functions), std::move(constants),
-                                             std::make_shared<SourceCode>(std::move(unit)));
-  return result;
+  const auto code = std::make_shared<SourceCode>(std::move(source), path, options);
+  return code->compile(code);
 }
 
 }  // namespace

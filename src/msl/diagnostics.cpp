@@ -81,6 +81,7 @@ std::string in_metal_words(std::string message) {
       {std::regex(R"((metal::)?\bvec<(\w+), ([234])>)"), "$2$3"},
       {std::regex(R"((metal::)?\bpacked_vec<(\w+), ([234])>)"), "packed_$2$3"},
       {std::regex(R"((metal::)?\bmatrix<(\w+), ([234]), ([234])>)"), "$2$3x$4"},
+      {std::regex(R"(^unknown attribute ('.*') ignored)"), "unknown attribute $1"},
       // What the words above made the same: 'half' (aka 'half').
       {std::regex(R"('((?:[^'])*)' \(aka '\1'\))"), "'$1'"},
   };

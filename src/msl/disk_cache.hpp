@@ -3,6 +3,7 @@
 // that is read as something else. The cache is bounded: the entries used longest ago go first.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -3,6 +3,8 @@
 #include <clang/AST/GlobalDecl.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
@@ -61,7 +63,7 @@ void isolate(llvm::Module& module, const std::string& entry) {
     if (!object.hasAppendingLinkage())
       object.setLinkage(is_entry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
     object.setVisibility(llvm::GlobalValue::DefaultVisibility);
-    object.setDSOLocal(false);
+    object.setDSOLocal(!is_entry);
   }
   for (llvm::Function& function : module) {
     function.removeFnAttr("sycl-module-id");
@@ -70,6 +72,36 @@ void isolate(llvm::Module& module, const std::string& entry) {
       continue;
     function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
+}
+
+// In this mode Clang calls every function convergent. Math builtins are not: lanes do not take part in them together.
+void unconverge(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() || !function.doesNotAccessMemory()) continue;
+    function.setNotConvergent();
+    for (llvm::User* user : function.users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) call->setNotConvergent();
+  }
+}
+
+// Metal takes a shift amount modulo the width of what is shifted; LLVM calls a larger one poison.
+void mask_shifts(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (!instruction.isShift() || llvm::isa<llvm::Constant>(instruction.getOperand(1))) continue;
+      llvm::IRBuilder<> builder(&instruction);
+      llvm::Value* amount = instruction.getOperand(1);
+      const unsigned width = amount->getType()->getScalarSizeInBits();
+      instruction.setOperand(1, builder.CreateAnd(amount, llvm::ConstantInt::get(amount->getType(), width - 1)));
+    }
+}
+
+// What a header declares as out of reach for compute functions, with its reason.
+std::string unavailable_call(const llvm::Module& module) {
+  for (const llvm::Function& function : module)
+    if (function.hasFnAttribute("dontcall-error") && !function.use_empty())
+      return function.getFnAttribute("dontcall-error").getValueAsString().str();
+  return "";
 }
 
 void clean_up(llvm::Module& module, bool optimise) {
@@ -142,8 +174,12 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   auto module = generate(instance, context, function, reachable);
   if (!module) return Error{"no code could be generated for '" + function.name + "'"};
   isolate(*module, function.name);
+  unconverge(*module);
+  mask_shifts(*module);
   clean_up(*module, instance.getCodeGenOpts().OptimizationLevel > 0);
 
+  if (const std::string reason = unavailable_call(*module); !reason.empty())
+    return Error{"'" + function.name + "': " + reason};
   std::string broken;
   llvm::raw_string_ostream explanation(broken);
   if (llvm::verifyModule(*module, &explanation))

@@ -13,11 +13,11 @@ namespace {
 // constant memory apart; the auxiliary triple gives __bf16 a mangling. The limits bound what a hostile source costs.
 constexpr const char* fixed_arguments[] = {
     "-triple", "spirv64", "-aux-triple", "x86_64-pc-linux-gnu", "-fsycl-is-device", "-std=c++17", "-fdeclspec",
-    "-x", "c++", "-disable-llvm-passes", "-nostdsysteminc", "-nobuiltininc", "-fno-rtti", "-fno-sized-deallocation",
+    "-x", "c++", "-disable-llvm-passes", "-nostdsysteminc", "-nobuiltininc", "-fno-rtti", "-relaxed-aliasing", "-fno-sized-deallocation",
     "-ftemplate-depth=400", "-fconstexpr-depth=256", "-fconstexpr-steps=4000000",
     "-ferror-limit", "50", "-fmacro-backtrace-limit=4", "-fdiagnostics-show-note-include-stack",
     // What Metal's own C++ allows silently, or what our rewriting causes.
-    "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension",
+    "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension",
     "-Wno-undefined-inline", "-Wno-undefined-internal", "-Wno-missing-declarations", "-Wno-ignored-attributes",
     "-Wno-pass-failed", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
     "-Wno-sign-compare", "-Wno-unused-function", "-Wno-duplicate-decl-specifier", "-Wno-literal-range",

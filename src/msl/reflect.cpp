@@ -12,49 +12,47 @@ namespace metalloid::msl {
 
 namespace {
 
-bool is_kernel(const clang::FunctionDecl* function) {
-  return find_attribute(function, "kernel") || find_attribute(function, "metal_kernel");
-}
+bool is_kernel(const clang::FunctionDecl* function) { return find_attribute(function, "metal_kernel").has_value(); }
 
 bool is_visible(const clang::FunctionDecl* function) {
   return find_attribute(function, "visible") || find_attribute(function, "stitchable");
 }
 
-const std::map<std::string, GridValue>& grid_values() {
-  static const std::map<std::string, GridValue> values = [] {
-    std::map<std::string, GridValue> result;
-    for (int value = 1; value <= static_cast<int>(GridValue::grid_size); ++value)
-      result[to_string(static_cast<GridValue>(value))] = static_cast<GridValue>(value);
-    return result;
-  }();
-  return values;
-}
-
-// Finds the functions and constants of the translation unit, in source order.
-class Finder : public clang::RecursiveASTVisitor<Finder> {
+// Finds the functions and constants that the source declares, in its order. What came out of the precompiled standard
+// library is not looked at: looking would load all of it.
+class Finder {
  public:
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool TraverseStmt(clang::Stmt*) { return true; }
-
-  bool VisitFunctionDecl(clang::FunctionDecl* function) {
-    if (function->isDependentContext() || function->isTemplated()) return true;
-    if (!is_kernel(function) && !is_visible(function)) return true;
-    // A template's implicit instantiations (one kernel calling another) are no functions of the library.
-    if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
-    if (function->getTemplateSpecializationKind() == clang::TSK_Undeclared && !function->isThisDeclarationADefinition())
-      return true;
-    functions.push_back(function);
-    return true;
-  }
-
-  bool VisitVarDecl(clang::VarDecl* variable) {
-    if (!llvm::isa<clang::ParmVarDecl>(variable) && find_attribute(variable, "function_constant"))
-      constants.push_back(variable);
-    return true;
+  void visit(const clang::DeclContext* scope) {
+    for (clang::Decl* declaration : scope->noload_decls()) {
+      if (declaration->isFromASTFile()) continue;
+      if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
+        if (function->isThisDeclarationADefinition()) add(function);
+      } else if (auto* function_template = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
+        add_instantiations(function_template);
+      } else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
+        if (find_attribute(variable, "function_constant")) constants.push_back(variable);
+      } else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::ExportDecl>(declaration)) {
+        visit(llvm::cast<clang::DeclContext>(declaration));
+      } else if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(declaration)) {
+        if (!record->isDependentContext()) visit(record);
+      }
+    }
   }
 
   std::vector<clang::FunctionDecl*> functions;
   std::vector<clang::VarDecl*> constants;
+
+ private:
+  // Explicit instantiations and specialisations only: one kernel calling another makes no function of the library.
+  void add_instantiations(clang::FunctionTemplateDecl* function_template) {
+    if (!function_template->isThisDeclarationADefinition()) return;
+    for (clang::FunctionDecl* function : function_template->specializations())
+      if (function->getTemplateSpecializationKind() != clang::TSK_ImplicitInstantiation) add(function);
+  }
+
+  void add(clang::FunctionDecl* function) {
+    if (is_kernel(function) || is_visible(function)) functions.push_back(function);
+  }
 };
 
 class Reflector {
@@ -63,7 +61,11 @@ class Reflector {
 
   Reflection run() {
     Finder finder;
-    finder.TraverseDecl(context_.getTranslationUnitDecl());
+    finder.visit(context_.getTranslationUnitDecl());
+    const auto in_source_order = [&](const clang::Decl* a, const clang::Decl* b) {
+      return sema_.SourceMgr.isBeforeInTranslationUnit(a->getLocation(), b->getLocation());
+    };
+    std::stable_sort(finder.functions.begin(), finder.functions.end(), in_source_order);
     for (const clang::VarDecl* constant : finder.constants) add_constant(constant);
     for (clang::FunctionDecl* function : finder.functions) add_function(function);
     return std::move(result_);
@@ -118,16 +120,15 @@ class Reflector {
   Parameter reflect_parameter(const Function& function, const clang::ParmVarDecl* declaration) {
     Parameter parameter;
     parameter.name = declaration->getNameAsString();
-    parameter.function_constant = find_attribute(declaration, "function_constant").value_or("");
     clang::QualType type = declaration->getOriginalType().getNonReferenceType();
-    const clang::QualType declared = declaration->getType();
-
-    for (const auto& [name, value] : grid_values()) {
-      if (!find_attribute(declaration, name)) continue;
+    for_each_attribute(declaration, [&](llvm::StringRef name, const std::string& argument) {
+      if (name == "function_constant") parameter.function_constant = argument;
+      if (parameter.grid_value == GridValue::none) parameter.grid_value = grid_value_named(name.str());
+    });
+    if (parameter.grid_value != GridValue::none) {
       parameter.kind = ParameterKind::grid_value;
-      parameter.grid_value = value;
-      parameter.type = reflect_type(context_, declared);
-      check_grid_value(declaration, name, parameter.type);
+      parameter.type = reflect_type(context_, declaration->getType());
+      check_grid_value(declaration, parameter);
       return parameter;
     }
     // Arrays of resources: array<texture2d<float>, 4>, or a C array of them.
@@ -188,14 +189,14 @@ class Reflector {
                                             "' of a kernel must name its address space: device, constant or threadgroup");
   }
 
-  void check_grid_value(const clang::ParmVarDecl* declaration, const std::string& attribute, const Type& type) {
-    const auto in = [&](DataType first, unsigned count) {
-      return type.data_type >= first && static_cast<unsigned>(type.data_type) < static_cast<unsigned>(first) + count;
+  void check_grid_value(const clang::ParmVarDecl* declaration, const Parameter& parameter) {
+    const auto in = [type = parameter.type.data_type](DataType first, unsigned count) {
+      return type >= first && static_cast<unsigned>(type) < static_cast<unsigned>(first) + count;
     };
     if (in(DataType::ushort1, 3) || in(DataType::uint1, 3) || in(DataType::ulong1, 3)) return;
     // int is accepted by Apple's compiler with a warning; the value is the same.
     if (in(DataType::int1, 3) || in(DataType::short1, 3)) return;
-    error(declaration->getLocation(), "'" + attribute + "' must be ushort or uint, or a vector of two or three of them");
+    error(declaration->getLocation(), "'" + to_string(parameter.grid_value) + "' must be ushort or uint, or a vector of two or three of them");
   }
 
   // Metal's rule: an argument without an index takes the lowest one of its kind that is free, in order.

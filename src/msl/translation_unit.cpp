@@ -25,10 +25,12 @@ class ParseAction final : public clang::ASTFrontendAction {
     if (!instance.hasSema()) instance.createSema(getTranslationUnitKind(), nullptr);
     clang::Preprocessor& preprocessor = instance.getPreprocessor();
     preprocessor.setPredefines(preprocessor.getPredefines() + macros_);
-    clang::Parser parser(preprocessor, instance.getSema(), /*SkipFunctionBodies=*/false);
+    parser_ = std::make_unique<clang::Parser>(preprocessor, instance.getSema(), /*SkipFunctionBodies=*/false);
     rewrite_tokens(preprocessor);
-    if (!instance.getDiagnostics().hasErrorOccurred()) parse(parser);
+    if (!instance.getDiagnostics().hasErrorOccurred()) parse(instance.getSema());
   }
+
+  void EndSourceFileAction() override { parser_.reset(); }
 
  private:
   void rewrite_tokens(clang::Preprocessor& preprocessor) {
@@ -49,16 +51,20 @@ class ParseAction final : public clang::ASTFrontendAction {
     preprocessor.EnterTokenStream(tokens_, /*DisableMacroExpansion=*/true, /*IsReinject=*/true);
   }
 
-  void parse(clang::Parser& parser) {
-    parser.Initialize();
+  void parse(clang::Sema& sema) {
+    parser_->Initialize();
     clang::Parser::DeclGroupPtrTy declarations;
     clang::Sema::ModuleImportState imports;
-    bool at_end = parser.ParseFirstTopLevelDecl(declarations, imports);
-    while (!at_end) at_end = parser.ParseTopLevelDecl(declarations, imports);
+    bool at_end = parser_->ParseFirstTopLevelDecl(declarations, imports);
+    while (!at_end) at_end = parser_->ParseTopLevelDecl(declarations, imports);
+    // Template kernels are instantiated later and may declare things in the outermost scope then, which the parser
+    // owns.
+    sema.TUScope = parser_->getCurScope();
   }
 
   std::string macros_;
   std::vector<clang::Token> tokens_;
+  std::unique_ptr<clang::Parser> parser_;
 };
 
 TranslationUnit::TranslationUnit(std::string source, const std::filesystem::path& path, const CompileOptions& options)
@@ -97,7 +103,6 @@ bool TranslationUnit::parse() {
 }
 
 Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
-  std::lock_guard lock(mutex_);
   clang::DiagnosticsEngine& diagnostics = instance_->getDiagnostics();
   diagnostics.Reset(/*soft=*/true);
   collector_.take();

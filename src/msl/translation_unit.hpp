@@ -7,7 +7,6 @@
 #include <metalloid/compiler.hpp>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,7 @@ class TranslationUnit {
   const std::vector<FunctionConstant>& function_constants() const { return constants_; }
   std::vector<std::filesystem::path> included_files() const;
 
-  // The code of one function. The error is what the compiler says about it.
+  // The code of one function. The error is what the compiler says about it. One thread at a time.
   Result<std::shared_ptr<const Code>> emit(size_t function);
 
  private:
@@ -50,7 +49,6 @@ class TranslationUnit {
   std::vector<Function> functions_;
   std::vector<clang::FunctionDecl*> declarations_;
   std::vector<FunctionConstant> constants_;
-  std::mutex mutex_;
 };
 
 }  // namespace metalloid::msl

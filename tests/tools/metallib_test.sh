@@ -29,10 +29,10 @@ it_reads_standard_input() {
 it_replaces_members_of_an_archive() {
   make_air
   expect 0 metal-ar rcs kernels.metalar twice.air thrice.air
-  sed -i s/twice/double/ twice.metal
+  sed -i s/twice/twofold/ twice.metal
   expect 0 metal -c twice.metal -o twice.air
   expect 0 metal-ar rcs kernels.metalar twice.air
-  expect_functions kernels.metalar double thrice
+  expect_functions kernels.metalar twofold thrice
 }
 
 it_lists_deletes_and_extracts_members() {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "archive.hpp"
 #include "library/file.hpp"
@@ -109,16 +110,13 @@ void write_output(const std::string& path, std::string_view bytes) {
 }
 
 std::vector<std::shared_ptr<Library>> read_libraries(const std::string& path) {
-  if (path != standard_stream) {
-    require_readable(path);
-    if (!is_archive_file(path)) {
-      auto library = Library::open(path);
-      if (!library) throw Failure{exit_file_error, library.error()};
-      return {*library};
-    }
+  if (path != standard_stream && std::filesystem::is_regular_file(path) && !is_archive_file(path)) {
+    auto library = Library::open(path);
+    if (!library) throw Failure{exit_file_error, library.error()};
+    return {*library};
   }
   std::string bytes = read_input(path);
-  if (!is_archive(bytes)) return {library_from(bytes, "standard input")};
+  if (!is_archive(bytes)) return {library_from(bytes, path == standard_stream ? "standard input" : path)};
   std::vector<std::shared_ptr<Library>> libraries;
   for (const ArchiveMember& member : read_archive(bytes, path))
     libraries.push_back(library_from(member.bytes, fmt::format("{}({})", path, member.name)));

@@ -7,20 +7,13 @@
 #include <exception>
 #include <filesystem>
 #include <metalloid/version.hpp>
+#include <utility>
 
 #include "program.hpp"
 
 namespace metalloid::tool {
 
 namespace {
-
-struct Driver {
-  std::string_view name;
-  int (*run)(const Arguments&);
-};
-
-constexpr Driver drivers[] = {
-    {"metal", run_metal}, {"metal-ar", run_metal_ar}, {"metallib", run_metallib}, {"xcrun", run_xcrun}};
 
 int run_metalloid(const Arguments& arguments) {
   // The options of a compiler (-std=, -O3, -Wall) are not ones that CLI11 can spell.
@@ -46,12 +39,19 @@ int run_metalloid(const Arguments& arguments) {
 }
 
 int run(const std::string& name, const Arguments& arguments) {
-  for (const Driver& driver : drivers)
-    if (driver.name == name) return driver.run(arguments);
+  if (Program driver = find_driver(name)) return driver(arguments);
   return run_metalloid(arguments);
 }
 
 }  // namespace
+
+Program find_driver(std::string_view name) {
+  constexpr std::pair<std::string_view, Program> drivers[] = {
+      {"metal", run_metal}, {"metal-ar", run_metal_ar}, {"metallib", run_metallib}, {"xcrun", run_xcrun}};
+  for (const auto& [driver_name, program] : drivers)
+    if (driver_name == name) return program;
+  return nullptr;
+}
 
 }  // namespace metalloid::tool
 

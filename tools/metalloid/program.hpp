@@ -4,6 +4,7 @@
 
 #include <CLI/App.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace metalloid::tool {
@@ -26,6 +27,10 @@ int run_metal_ar(const Arguments& arguments);
 int run_metallib(const Arguments& arguments);
 int run_xcrun(const Arguments& arguments);
 int run_compile(const Arguments& arguments);
+
+// One of the programs that stand in for Apple's; null if there is none of that name.
+using Program = int (*)(const Arguments&);
+Program find_driver(std::string_view name);
 
 void add_inspect(CLI::App& app);
 

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -36,19 +35,8 @@ constexpr std::string_view help =
 constexpr std::string_view sdk_version = "15.0";
 constexpr int tool_not_found = 72;  // what Xcode's xcrun ends with
 
-struct Tool {
-  std::string_view name;
-  int (*run)(const Arguments&);
-};
-constexpr Tool tools[] = {{"metal", run_metal}, {"metal-ar", run_metal_ar}, {"metallib", run_metallib}};
-
-const Tool* find_tool(std::string_view name) {
-  auto found = std::find_if(std::begin(tools), std::end(tools), [&](const Tool& tool) { return tool.name == name; });
-  return found == std::end(tools) ? nullptr : found;
-}
-
 std::optional<fs::path> find_program(const std::string& name) {
-  if (find_tool(name)) return fs::read_symlink("/proc/self/exe").parent_path() / name;
+  if (find_driver(name)) return fs::read_symlink("/proc/self/exe").parent_path() / name;
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
@@ -64,7 +52,7 @@ fs::path require_program(const std::string& name) {
 }
 
 int run_tool(const std::string& name, const Arguments& arguments) {
-  if (const Tool* tool = find_tool(name)) return tool->run(arguments);
+  if (Program driver = find_driver(name)) return driver(arguments);
   fs::path program = require_program(name);
   std::vector<char*> argv = {const_cast<char*>(name.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));

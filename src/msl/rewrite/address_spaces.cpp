@@ -1,8 +1,8 @@
 // Address spaces: keywords in Metal, attributes in Clang. `thread` is what Clang calls the default address space, which
 // every other one converts to, so it vanishes.
-#include "rules.hpp"
-
 #include <llvm/ADT/StringSwitch.h>
+
+#include "rules.hpp"
 
 namespace metalloid::msl {
 
@@ -22,7 +22,9 @@ const char* spelling(llvm::StringRef word) {
 }
 
 // Words that are keywords only in front of a type, because real programs use them as names.
-bool is_soft(llvm::StringRef word) { return word == "ray_data" || word == "object_data"; }
+bool is_soft(llvm::StringRef word) {
+  return word == "ray_data" || word == "object_data";
+}
 
 bool is_keyword(const TokenStream& tokens, size_t i) {
   llvm::StringRef word = tokens.word(i);
@@ -33,7 +35,9 @@ bool is_keyword(const TokenStream& tokens, size_t i) {
 
 }  // namespace
 
-bool is_address_space(llvm::StringRef word) { return spelling(word) != nullptr; }
+bool is_address_space(llvm::StringRef word) {
+  return spelling(word) != nullptr;
+}
 
 bool qualifies_variable(const TokenStream& tokens, size_t i, size_t end) {
   for (size_t k = i + 1; k < end;) {
@@ -119,8 +123,10 @@ void drop_coherence(Rewriting& r) {
                   (tokens.is_word(i + 2, "device") || tokens.is_word(i + 2, "system"));
     bool beside = tokens.is_word(i + 1, "device") || (i > 0 && tokens.is_word(i - 1, "device")) ||
                   tokens.is(i + 1, tok::kw_const, tok::kw_volatile);
-    if (scoped) r.edits.cut(i, i + 4);
-    else if (beside) r.edits.erase(i);
+    if (scoped)
+      r.edits.cut(i, i + 4);
+    else if (beside)
+      r.edits.erase(i);
   }
 }
 

@@ -1,10 +1,10 @@
 // [[attributes]]: Metal takes them in more places than C++ does, and means the declaration where C++ would mean the
-// type. A C++11 attribute stays where C++ agrees, at the start of a declaration and between a name and its array bounds;
-// anywhere else it takes the GNU spelling, which Clang attaches to the declaration. Explicit instantiations take GNU
-// attributes only, and none on their parameters.
-#include "rules.hpp"
-
+// type. A C++11 attribute stays where C++ agrees, at the start of a declaration and between a name and its array
+// bounds; anywhere else it takes the GNU spelling, which Clang attaches to the declaration. Explicit instantiations
+// take GNU attributes only, and none on their parameters.
 #include <llvm/ADT/StringSwitch.h>
+
+#include "rules.hpp"
 
 namespace metalloid::msl {
 
@@ -84,8 +84,9 @@ class Placement {
       }
       return;
     }
+    if (statement.scope == ScopeKind::function) return;
     std::optional<FunctionHead> head = r_.outline.function_head(statement);
-    if (!head || statement.scope == ScopeKind::function) return;
+    if (!head) return;
     for (size_t k = head->close + 1; k < statement.stop && tokens_.is_attribute(k); k = tokens_.attribute_end(k)) {
       if (parse(tokens_, k).empty()) continue;
       std::string text = "__attribute__((";
@@ -98,7 +99,8 @@ class Placement {
   void place(size_t i) {
     std::vector<Attribute> attributes = parse(tokens_, i);
     if (attributes.empty()) return;
-    if (i > 0 && tokens_.is(i - 1, tok::kw_struct, tok::kw_class, tok::kw_enum, tok::kw_union, tok::kw_namespace)) return;
+    if (i > 0 && tokens_.is(i - 1, tok::kw_struct, tok::kw_class, tok::kw_enum, tok::kw_union, tok::kw_namespace))
+      return;
 
     size_t kept = 0;
     for (size_t n = 0; n < attributes.size(); ++n) {
@@ -129,8 +131,8 @@ class Placement {
     if (name == "kernel") r_.edits.replace(attribute.begin, "metal_kernel");
     if (attribute.end <= attribute.begin + 3) return;
     size_t first = attribute.begin + 2, last = attribute.end - 2;
-    bool optional_argument = tokens_.inside_parentheses(attribute_open(attribute)) ||
-                             r_.outline.scope(attribute.begin) == ScopeKind::class_;
+    bool optional_argument =
+        tokens_.inside_parentheses(attribute_open(attribute)) || r_.outline.scope(attribute.begin) == ScopeKind::class_;
     if (name == "function_constant" && optional_argument) {
       std::string constant;
       for (size_t k = first; k <= last; ++k) constant += r_.preprocessor.getSpelling(tokens_[k]);
@@ -152,6 +154,8 @@ class Placement {
 
 }  // namespace
 
-void place_attributes(Rewriting& r) { Placement(r).run(); }
+void place_attributes(Rewriting& r) {
+  Placement(r).run();
+}
 
 }  // namespace metalloid::msl

@@ -1,10 +1,10 @@
 // Clang has no conversion between half and bfloat, Metal has. A cast to a type that may be one of them is spelled
 // __metal_cast<T>(e), which goes through float where it has to: static_cast<T>(e), and, where T is a half, a bfloat or
 // a name that stands for some type (a template parameter, an alias), the casts (T)e and T(e).
-#include "rules.hpp"
-
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSwitch.h>
+
+#include "rules.hpp"
 
 namespace metalloid::msl {
 
@@ -144,36 +144,51 @@ void rewrite_static_cast(Rewriting& r, size_t i) {
   if (!scalar) r.edits.replace(i, "__metal_cast");
 }
 
+bool is_c_style(const TokenStream& tokens, size_t i) {
+  return tokens.is(i - 1, tok::l_paren) && tokens.is(i + 1, tok::r_paren) && !tokens.is(i + 2, tok::l_brace) &&
+         !tokens.is(i - 2, tok::kw_sizeof, tok::kw_alignof, tok::kw_decltype, tok::kw_alignas, tok::identifier,
+                    tok::r_square);
+}
+
+void rewrite_c_style(Rewriting& r, size_t i) {
+  size_t end = operand_end(r.tokens, i + 2);
+  if (end == no_token || end == i + 2) return;
+  r.edits.replace(i - 1, "__metal_cast<");
+  r.edits.replace(i + 1, ">(");
+  r.edits.insert_after(end - 1, ")");
+}
+
+// A type after a word, a `;` or a brace starts a declaration; after `<` it is part of a type.
+bool is_functional(const TokenStream& tokens, size_t i) {
+  if (!holds_one_expression(tokens, i + 1)) return false;
+  if (tokens.is(i - 1, tok::kw_return)) return true;
+  return tokens.word(i - 1).empty() && !tokens.is(i - 1, tok::period, tok::arrow, tok::coloncolon, tok::semi,
+                                                  tok::l_brace, tok::r_brace, tok::less, tok::tilde, tok::greater);
+}
+
+void rewrite_functional(Rewriting& r, size_t i) {
+  r.edits.insert_before(i, "__metal_cast<");
+  r.edits.insert_after(i, ">");
+}
+
 }  // namespace
 
 void cast_between_half_and_bfloat(Rewriting& r) {
   const TokenStream& tokens = r.tokens;
   TypeNames names(r);
-  for (size_t i = 1; i < tokens.size(); ++i) {
+  // Where expressions are: in bodies, arguments, constructors' initialisers, and after `=`.
+  auto in_expression = [&](size_t i) {
+    return r.outline.in_function(i) || tokens.inside_parentheses(i) || tokens.is(i - 1, tok::equal);
+  };
+  for (size_t i = 2; i < tokens.size(); ++i) {
     if (tokens.verbatim(i)) continue;
     if (tokens.is(i, tok::kw_static_cast)) {
       rewrite_static_cast(r, i);
-      continue;
-    }
-    if (!names.contains(i) || !r.outline.in_function(i)) continue;
-
-    bool c_style = tokens.is(i - 1, tok::l_paren) && tokens.is(i + 1, tok::r_paren) &&
-                   !tokens.is(i - 2, tok::kw_sizeof, tok::kw_alignof, tok::kw_decltype, tok::kw_alignas) &&
-                   !tokens.is(i - 2, tok::identifier, tok::r_square);
-    if (c_style) {
-      size_t end = tokens.is(i + 2, tok::l_brace) ? no_token : operand_end(tokens, i + 2);
-      if (end == no_token || end == i + 2) continue;
-      r.edits.replace(i - 1, "__metal_cast<");
-      r.edits.replace(i + 1, ">(");
-      r.edits.insert_after(end - 1, ")");
-      continue;
-    }
-    bool functional = holds_one_expression(tokens, i + 1) && tokens.word(i - 1).empty() &&
-                      !tokens.is(i - 1, tok::period, tok::arrow, tok::coloncolon, tok::semi, tok::l_brace) &&
-                      !tokens.is(i - 1, tok::r_brace, tok::less, tok::tilde, tok::greater, tok::star);
-    if (functional || (tokens.is(i - 1, tok::kw_return) && holds_one_expression(tokens, i + 1))) {
-      r.edits.insert_before(i, "__metal_cast<");
-      r.edits.insert_after(i, ">");
+    } else if (names.contains(i)) {
+      if (is_c_style(tokens, i) && in_expression(i - 1))
+        rewrite_c_style(r, i);
+      else if (is_functional(tokens, i) && in_expression(i))
+        rewrite_functional(r, i);
     }
   }
 }

@@ -1,6 +1,6 @@
 // `c ? a[i] : value` where the operands are objects of one class in different address spaces: Metal copies them out,
-// Clang finds no common type. An operand that reads memory is wrapped in __metal_load, which copies an object out of its
-// address space and hands everything else through.
+// Clang finds no common type. An operand that reads memory is wrapped in __metal_load, which copies an object out of
+// its address space and hands everything else through.
 #include "rules.hpp"
 
 namespace metalloid::msl {
@@ -42,17 +42,20 @@ bool is_name(const TokenStream& tokens, size_t begin, size_t end) {
 size_t find_colon(const TokenStream& tokens, size_t question) {
   size_t nested = 0;
   for (size_t k = question + 1; k < tokens.size(); k = tokens.next(k)) {
-    if (tokens.is(k, tok::question)) ++nested;
-    else if (tokens.is(k, tok::colon) && nested-- == 0) return k;
-    else if (tokens.is(k, tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::eof)) break;
+    if (tokens.is(k, tok::question))
+      ++nested;
+    else if (tokens.is(k, tok::colon) && nested-- == 0)
+      return k;
+    else if (tokens.is(k, tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::eof))
+      break;
   }
   return no_token;
 }
 
 size_t find_end(const TokenStream& tokens, size_t colon) {
   size_t k = colon + 1;
-  while (k < tokens.size() && !tokens.is(k, tok::comma, tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::colon,
-                                         tok::question, tok::eof))
+  while (k < tokens.size() && !tokens.is(k, tok::comma, tok::semi, tok::r_paren, tok::r_square, tok::r_brace,
+                                         tok::colon, tok::question, tok::eof))
     k = tokens.next(k);
   return k;
 }
@@ -71,8 +74,8 @@ bool is_used_as_lvalue(const TokenStream& tokens, size_t question, size_t end) {
     size_t after = end + 1;
     while (tokens.is(after, tok::period, tok::l_square))
       after = tokens.is(after, tok::period) ? after + 2 : tokens.next(after);
-    return tokens.is(after, tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal,
-                     tok::plusplus, tok::minusminus);
+    return tokens.is(after, tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal, tok::plusplus,
+                     tok::minusminus);
   }
   return tokens.is(k - 1, tok::equal) && k > 3 && tokens.is(k - 2, tok::identifier) &&
          tokens.is(k - 3, tok::amp, tok::ampamp);

@@ -12,10 +12,6 @@ namespace tok = clang::tok;
 Edits::Edits(clang::Preprocessor& preprocessor, const TokenStream& tokens)
     : preprocessor_(preprocessor), tokens_(tokens), erased_(tokens.size()), cut_(tokens.size()) {}
 
-void Edits::insert(size_t place, llvm::StringRef text) {
-  insertions_.push_back({place, insertions_.size(), text.str()});
-}
-
 void Edits::replace(size_t i, llvm::StringRef text) {
   erase(i);
   insert_before(i, text);
@@ -40,14 +36,14 @@ std::vector<clang::Token> Edits::apply() {
     for (size_t side = 0; side < 2; ++side) {
       if (side == 1 && !erased_[i] && !cut_[i]) out.push_back(tokens_[i]);
       for (; insertion != insertions_.end() && insertion->place == 2 * i + side; ++insertion)
-        if (!cut_[i]) append(out, insertion->text, tokens_[i]);
+        if (!cut_[i]) append(out, *insertion->snippet, tokens_[i]);
     }
   }
   return out;
 }
 
-void Edits::append(std::vector<clang::Token>& out, llvm::StringRef text, const clang::Token& anchor) {
-  for (clang::Token token : lex(text)) {
+void Edits::append(std::vector<clang::Token>& out, const Snippet& snippet, const clang::Token& anchor) {
+  for (clang::Token token : snippet) {
     if (token.isLiteral()) {
       // The spelling moves to the preprocessor's scratch memory, as an expansion at the anchor.
       std::string spelling(token.getLiteralData(), token.getLength());
@@ -59,9 +55,9 @@ void Edits::append(std::vector<clang::Token>& out, llvm::StringRef text, const c
   }
 }
 
-const llvm::SmallVector<clang::Token, 8>& Edits::lex(llvm::StringRef text) {
+const Edits::Snippet* Edits::lex(llvm::StringRef text) {
   auto [entry, fresh] = lexed_.try_emplace(text);
-  if (!fresh) return entry->second;
+  if (!fresh) return &entry->second;
   // The map's key is null-terminated, as the lexer wants it, and lives as long as the tokens do.
   llvm::StringRef kept = entry->first();
   clang::Lexer lexer(clang::SourceLocation(), preprocessor_.getLangOpts(), kept.begin(), kept.begin(), kept.end());
@@ -70,7 +66,7 @@ const llvm::SmallVector<clang::Token, 8>& Edits::lex(llvm::StringRef text) {
     if (token.is(tok::raw_identifier)) preprocessor_.LookUpIdentifierInfo(token);
     entry->second.push_back(token);
   }
-  return entry->second;
+  return &entry->second;
 }
 
 }  // namespace metalloid::msl

@@ -2,14 +2,13 @@
 // take the location of the token they stand next to, so that diagnostics point at what the user wrote.
 #pragma once
 
-#include "token_stream.hpp"
-
 #include <clang/Lex/Preprocessor.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringMap.h>
 
-#include <string>
 #include <vector>
+
+#include "token_stream.hpp"
 
 namespace metalloid::msl {
 
@@ -30,20 +29,21 @@ class Edits {
   std::vector<clang::Token> apply();
 
  private:
+  using Snippet = llvm::SmallVector<clang::Token, 8>;
   struct Insertion {
     size_t place;  // 2 * index, one more for "after"
     size_t order;  // as recorded
-    std::string text;
+    const Snippet* snippet;
   };
-  void insert(size_t place, llvm::StringRef text);
-  void append(std::vector<clang::Token>& out, llvm::StringRef text, const clang::Token& anchor);
-  const llvm::SmallVector<clang::Token, 8>& lex(llvm::StringRef text);
+  void insert(size_t place, llvm::StringRef text) { insertions_.push_back({place, insertions_.size(), lex(text)}); }
+  void append(std::vector<clang::Token>& out, const Snippet& snippet, const clang::Token& anchor);
+  const Snippet* lex(llvm::StringRef text);
 
   clang::Preprocessor& preprocessor_;
   const TokenStream& tokens_;
   std::vector<Insertion> insertions_;
   std::vector<bool> erased_, cut_;
-  llvm::StringMap<llvm::SmallVector<clang::Token, 8>> lexed_;
+  llvm::StringMap<Snippet> lexed_;
 };
 
 }  // namespace metalloid::msl

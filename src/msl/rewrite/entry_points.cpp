@@ -1,10 +1,8 @@
 // Entry points: kernels become marked functions, explicit instantiations of them become declarations, and the functions
 // of the graphics stages are cut out, since only compute is compiled.
-#include "rules.hpp"
-
 #include <llvm/ADT/StringSwitch.h>
 
-#include <array>
+#include "rules.hpp"
 
 namespace metalloid::msl {
 
@@ -29,10 +27,10 @@ bool is_stage_keyword(const TokenStream& tokens, size_t i) {
   return !tokens.word(i + 1).empty() || tokens.is_attribute(i + 1) || tokens.is(i + 1, tok::coloncolon);
 }
 
-std::string graphics_stage(llvm::StringRef attribute) {
-  return llvm::StringSwitch<std::string>(attribute)
-      .Cases({"vertex", "fragment", "mesh", "object", "intersection"}, attribute.str())
-      .Default("");
+bool is_graphics_stage(llvm::StringRef attribute) {
+  return llvm::StringSwitch<bool>(attribute)
+      .Cases({"vertex", "fragment", "mesh", "object", "intersection"}, true)
+      .Default(false);
 }
 
 EntryPoint read_entry_point(const Rewriting& r, const Statement& statement) {
@@ -46,14 +44,16 @@ EntryPoint read_entry_point(const Rewriting& r, const Statement& statement) {
   for (size_t k = tokens.skip_template_headers(statement.begin, statement.stop); k < end; ++k) {
     if (is_stage_keyword(tokens, k) && !tokens.inside_attribute(k)) {
       entry.keyword = k;
-      if (tokens.is_word(k, "kernel")) entry.kernel = true;
-      else entry.stage = tokens.word(k).str();
+      if (tokens.is_word(k, "kernel"))
+        entry.kernel = true;
+      else
+        entry.stage = tokens.word(k).str();
     } else if (tokens.inside_attribute(k) && tokens.is(k - 1, tok::l_square, tok::comma)) {
       llvm::StringRef name = tokens.word(k);
       entry.kernel |= name == "kernel";
       entry.named |= name == "host_name";
       entry.visible |= name == "visible" || name == "stitchable";
-      if (std::string stage = graphics_stage(name); !stage.empty()) entry.stage = stage;
+      if (is_graphics_stage(name)) entry.stage = name;
     }
   }
   if (function) {
@@ -72,51 +72,47 @@ EntryPoint read_entry_point(const Rewriting& r, const Statement& statement) {
   return entry;
 }
 
-template <class Visit>
-void for_each_entry_point(Rewriting& r, Visit visit) {
-  for (const Statement& statement : r.outline.statements()) {
-    if (statement.scope != ScopeKind::namespace_ && statement.scope != ScopeKind::class_) continue;
-    if (r.tokens.verbatim(statement.begin) || r.edits.is_cut(statement.begin)) continue;
-    EntryPoint entry = read_entry_point(r, statement);
-    if (entry.kernel || entry.named || entry.visible || !entry.stage.empty()) visit(statement, entry);
-  }
-}
-
 bool in_unnamed_namespace(const Rewriting& r, size_t i) {
   for (size_t around = r.tokens.enclosing(i); around != no_token; around = r.tokens.enclosing(around))
     if (around > 0 && r.tokens.is(around - 1, tok::kw_namespace)) return true;
   return false;
 }
 
-}  // namespace
-
-void cut_graphics_functions(Rewriting& r) {
-  for_each_entry_point(r, [&](const Statement& statement, const EntryPoint& entry) {
-    if (entry.stage.empty()) return;
-    r.edits.cut(statement.begin, statement.end);
-    size_t name = entry.name == no_token ? statement.begin : entry.name;
-    r.result.graphics_functions.push_back({r.tokens.word(name).str(), entry.stage, r.tokens[name].getLocation()});
-  });
+void cut_out(Rewriting& r, const Statement& statement, const EntryPoint& entry) {
+  r.edits.cut(statement.begin, statement.end);
+  size_t name = entry.name == no_token ? statement.begin : entry.name;
+  r.result.graphics_functions.push_back({r.tokens.word(name).str(), entry.stage, r.tokens[name].getLocation()});
 }
 
 // `kernel void f(...)`: the keyword may stand among other specifiers, where only a GNU attribute may. An entry point is
 // seen from outside the translation unit, so it is not static.
-void mark_kernels(Rewriting& r) {
-  for_each_entry_point(r, [&](const Statement& statement, const EntryPoint& entry) {
-    if (!entry.kernel) return;
-    if (entry.keyword != no_token) r.edits.replace(entry.keyword, "__attribute__((metal_kernel))");
-    for (size_t k = statement.begin; k < entry.name && k < statement.stop; k = r.tokens.next(k))
-      if (r.tokens.is(k, tok::kw_static)) r.edits.erase(k);
-  });
+void mark_kernel(Rewriting& r, const Statement& statement, const EntryPoint& entry) {
+  if (entry.keyword != no_token) r.edits.replace(entry.keyword, "__attribute__((metal_kernel))");
+  for (size_t k = statement.begin; k < entry.name && k < statement.stop; k = r.tokens.next(k))
+    if (r.tokens.is(k, tok::kw_static)) r.edits.erase(k);
 }
 
 // `template [[host_name("f_float")]] kernel decltype(f<float>) f<float>;` would instantiate the body of every kernel of
 // a library; an explicit instantiation declaration has the same name and attributes and leaves the body for later.
-void defer_instantiations(Rewriting& r) {
-  for_each_entry_point(r, [&](const Statement& statement, const EntryPoint&) {
-    if (r.outline.is_explicit_instantiation(statement) && !in_unnamed_namespace(r, statement.begin))
-      r.edits.insert_before(statement.begin, "extern");
-  });
+void defer_instantiation(Rewriting& r, const Statement& statement) {
+  if (!in_unnamed_namespace(r, statement.begin)) r.edits.insert_before(statement.begin, "extern");
+}
+
+}  // namespace
+
+void mark_entry_points(Rewriting& r) {
+  for (const Statement& statement : r.outline.statements()) {
+    if (statement.scope != ScopeKind::namespace_ && statement.scope != ScopeKind::class_) continue;
+    if (r.tokens.verbatim(statement.begin)) continue;
+    EntryPoint entry = read_entry_point(r, statement);
+    if (!entry.stage.empty()) {
+      cut_out(r, statement, entry);
+      continue;
+    }
+    if (entry.kernel) mark_kernel(r, statement, entry);
+    bool exported = entry.kernel || entry.named || entry.visible;
+    if (exported && r.outline.is_explicit_instantiation(statement)) defer_instantiation(r, statement);
+  }
 }
 
 }  // namespace metalloid::msl

@@ -1,7 +1,7 @@
 // Function constants get their values when a pipeline is made. To Clang they are variables defined elsewhere.
-#include "rules.hpp"
-
 #include <llvm/ADT/StringSet.h>
+
+#include "rules.hpp"
 
 namespace metalloid::msl {
 
@@ -30,8 +30,8 @@ bool has_function_constant_attribute(const TokenStream& tokens, const Statement&
 // The name a variable's declaration declares: the word in front of an attribute, a bound, an initialiser or the end.
 size_t declared_name(const TokenStream& tokens, const Statement& statement, size_t from) {
   for (size_t k = from; k < statement.end; k = tokens.next(k))
-    if (tokens.is(k, tok::identifier) && (tokens.is_attribute(k + 1) || tokens.is(k + 1, tok::equal, tok::semi,
-                                                                                   tok::l_square, tok::l_brace)))
+    if (tokens.is(k, tok::identifier) &&
+        (tokens.is_attribute(k + 1) || tokens.is(k + 1, tok::equal, tok::semi, tok::l_square, tok::l_brace)))
       return k;
   return no_token;
 }

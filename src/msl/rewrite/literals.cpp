@@ -32,9 +32,12 @@ void type_literals(Rewriting& r) {
     std::string text = r.preprocessor.getSpelling(r.tokens[i]);
     Literal literal = split(text);
     std::string digits = literal.floating ? literal.digits.str() : literal.digits.str() + ".0";
-    if (literal.suffix.empty() && literal.floating) r.edits.replace(i, digits + "f");
-    else if (literal.suffix.equals_insensitive("h")) r.edits.replace(i, digits + "f16");
-    else if (literal.suffix.equals_insensitive("bf")) r.edits.replace(i, "((__bf16)" + digits + "f)");
+    if (literal.suffix.empty() && literal.floating)
+      r.edits.replace(i, digits + "f");
+    else if (literal.suffix.equals_insensitive("h"))
+      r.edits.replace(i, digits + "f16");
+    else if (literal.suffix.equals_insensitive("bf"))
+      r.edits.replace(i, "((__bf16)" + digits + "f)");
   }
 }
 

@@ -2,15 +2,20 @@
 // classes repeat their members once per address space. To Clang the object of a member function is in the default
 // address space, which all others convert to: one member serves them all. The qualifier is dropped, and of members that
 // then have the same signature one stays: the one for `thread`, whose result is in the default address space as well.
-#include "rules.hpp"
-
 #include <map>
+
+#include "rules.hpp"
 
 namespace metalloid::msl {
 
 namespace tok = clang::tok;
 
 namespace {
+
+// Words that vanish: overloads on them are overloads no more.
+bool is_default_space(llvm::StringRef word) {
+  return word == "thread" || word == "ray_data" || word == "object_data";
+}
 
 struct Member {
   const Statement* statement;
@@ -29,11 +34,11 @@ std::string signature(const Rewriting& r, const Statement& statement, const Func
   for (size_t k = tokens.skip_attributes(begin); k < head.name_begin; k = tokens.skip_attributes(k + 1))
     if (!is_address_space(tokens.word(k)) && !tokens.is(k, tok::kw_inline, tok::kw_constexpr)) add(k);
   for (size_t k = head.name_begin; k <= head.close; ++k) {
-    if (tokens.is_word(k, "thread") || tokens[k].isAnnotation()) continue;
-    bool parameter_name = k > head.open && tokens.is(k, tok::identifier) &&
+    if (is_default_space(tokens.word(k)) || tokens[k].isAnnotation()) continue;
+    bool parameter_name = tokens.enclosing(k) == head.open && tokens.is(k, tok::identifier) &&
                           tokens.is(k + 1, tok::comma, tok::r_paren, tok::equal, tok::l_square) &&
-                          !tokens.is(k - 1, tok::l_paren, tok::comma, tok::coloncolon, tok::kw_const,
-                                     tok::kw_volatile, tok::kw_typename) &&
+                          !tokens.is(k - 1, tok::l_paren, tok::comma, tok::coloncolon, tok::kw_const, tok::kw_volatile,
+                                     tok::kw_typename) &&
                           !is_address_space(tokens.word(k - 1));
     if (!parameter_name) add(k);
   }

@@ -105,7 +105,8 @@ ScopeKind Outline::classify(size_t brace, const Statement& head, bool fresh) con
       return ScopeKind::namespace_;
     if (tokens_.is(k, tok::kw_operator)) {
       parameters = true;
-      while (k + 1 < brace && !tokens_.is(k + 1, tok::l_paren)) ++k;
+      while (k < brace && !tokens_.is(k, tok::l_paren)) ++k;
+      continue;
     }
     if (tokens_.is(k, tok::kw_decltype) && tokens_.opens(k + 1)) {
       k = tokens_.next(k + 1);

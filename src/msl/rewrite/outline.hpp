@@ -3,10 +3,10 @@
 // Built once, before any rule runs.
 #pragma once
 
-#include "token_stream.hpp"
-
 #include <optional>
 #include <vector>
+
+#include "token_stream.hpp"
 
 namespace metalloid::msl {
 

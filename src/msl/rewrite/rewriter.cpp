@@ -1,23 +1,51 @@
 #include "rewriter.hpp"
 
+#include <clang/Basic/SourceManager.h>
+
 #include "rules.hpp"
 
 namespace metalloid::msl {
+
+namespace {
+
+// Files and macro expansions are verbatim as a whole: a run of tokens from the same one needs asking about once.
+class CachedPredicate {
+ public:
+  CachedPredicate(const clang::SourceManager& sources, llvm::function_ref<bool(clang::SourceLocation)> predicate)
+      : sources_(sources), predicate_(predicate) {}
+
+  bool operator()(clang::SourceLocation location) {
+    clang::FileID file = sources_.getFileID(location);
+    if (file != file_ || file.isInvalid()) {
+      file_ = file;
+      answer_ = predicate_(location);
+    }
+    return answer_;
+  }
+
+ private:
+  const clang::SourceManager& sources_;
+  llvm::function_ref<bool(clang::SourceLocation)> predicate_;
+  clang::FileID file_;
+  bool answer_ = false;
+};
+
+}  // namespace
 
 RewriteResult rewrite(clang::Preprocessor& preprocessor, llvm::ArrayRef<clang::Token> input,
                       llvm::function_ref<bool(clang::SourceLocation)> verbatim) {
   RewriteResult result;
   if (input.empty()) return result;
 
-  TokenStream tokens(input, verbatim);
+  TokenStream tokens(input, CachedPredicate(preprocessor.getSourceManager(), verbatim));
   Outline outline(tokens);
   Edits edits(preprocessor, tokens);
   Rewriting rewriting{preprocessor, tokens, outline, edits, result, {}};
 
-  for (auto* rule : {cut_graphics_functions, mark_kernels, defer_instantiations, unqualify_member_functions,
-                     place_attributes, declare_function_constants, size_arrays_by_function_constants,
-                     make_locals_static, spell_address_spaces, pass_arrays_as_pointers, drop_coherence,
-                     cast_between_half_and_bfloat, load_conditional_operands, type_literals})
+  for (auto* rule :
+       {mark_entry_points, unqualify_member_functions, place_attributes, declare_function_constants,
+        size_arrays_by_function_constants, make_locals_static, spell_address_spaces, pass_arrays_as_pointers,
+        drop_coherence, cast_between_half_and_bfloat, load_conditional_operands, type_literals})
     rule(rewriting);
 
   result.tokens = edits.apply();

@@ -2,12 +2,12 @@
 // rule sees another's edits, except for what has been cut.
 #pragma once
 
+#include <llvm/ADT/DenseSet.h>
+
 #include "edits.hpp"
 #include "outline.hpp"
 #include "rewriter.hpp"
 #include "token_stream.hpp"
-
-#include <llvm/ADT/DenseSet.h>
 
 namespace metalloid::msl {
 
@@ -20,20 +20,18 @@ struct Rewriting {
   llvm::DenseSet<size_t> allocated_arrays;  // statements that declare threadgroup arrays of a size known late
 };
 
-void cut_graphics_functions(Rewriting&);    // entry_points.cpp
-void mark_kernels(Rewriting&);              // entry_points.cpp
-void defer_instantiations(Rewriting&);      // entry_points.cpp
-void unqualify_member_functions(Rewriting&);  // member_functions.cpp
-void place_attributes(Rewriting&);          // attributes.cpp
-void declare_function_constants(Rewriting&);  // function_constants.cpp
+void mark_entry_points(Rewriting&);                  // entry_points.cpp
+void unqualify_member_functions(Rewriting&);         // member_functions.cpp
+void place_attributes(Rewriting&);                   // attributes.cpp
+void declare_function_constants(Rewriting&);         // function_constants.cpp
 void size_arrays_by_function_constants(Rewriting&);  // function_constants.cpp
-void spell_address_spaces(Rewriting&);      // address_spaces.cpp
-void make_locals_static(Rewriting&);        // address_spaces.cpp
-void pass_arrays_as_pointers(Rewriting&);   // address_spaces.cpp
-void drop_coherence(Rewriting&);            // address_spaces.cpp
-void cast_between_half_and_bfloat(Rewriting&);  // casts.cpp
-void load_conditional_operands(Rewriting&);  // conditionals.cpp
-void type_literals(Rewriting&);             // literals.cpp
+void make_locals_static(Rewriting&);                 // address_spaces.cpp
+void spell_address_spaces(Rewriting&);               // address_spaces.cpp
+void pass_arrays_as_pointers(Rewriting&);            // address_spaces.cpp
+void drop_coherence(Rewriting&);                     // address_spaces.cpp
+void cast_between_half_and_bfloat(Rewriting&);       // casts.cpp
+void load_conditional_operands(Rewriting&);          // conditionals.cpp
+void type_literals(Rewriting&);                      // literals.cpp
 
 // Shared vocabulary.
 bool is_address_space(llvm::StringRef word);

@@ -4,8 +4,7 @@ namespace metalloid::msl {
 
 namespace tok = clang::tok;
 
-TokenStream::TokenStream(llvm::ArrayRef<clang::Token> tokens,
-                         llvm::function_ref<bool(clang::SourceLocation)> verbatim)
+TokenStream::TokenStream(llvm::ArrayRef<clang::Token> tokens, llvm::function_ref<bool(clang::SourceLocation)> verbatim)
     : tokens_(tokens), match_(tokens.size(), no_token), enclosing_(tokens.size(), no_token), verbatim_(tokens.size()) {
   for (size_t i = 0; i < tokens.size(); ++i)
     verbatim_[i] = tokens[i].is(tok::eof) || tokens[i].isAnnotation() || verbatim(tokens[i].getLocation());
@@ -22,11 +21,10 @@ void TokenStream::match_brackets() {
       continue;
     }
     if (is(i, tok::r_paren, tok::r_square, tok::r_brace)) {
-      tok::TokenKind wanted = is(i, tok::r_paren)    ? tok::l_paren
-                              : is(i, tok::r_square) ? tok::l_square
-                                                     : tok::l_brace;
+      tok::TokenKind wanted = is(i, tok::r_paren) ? tok::l_paren : is(i, tok::r_square) ? tok::l_square : tok::l_brace;
       size_t depth = open.size();
-      while (depth > 0 && !is(open[depth - 1], wanted) && !(wanted != tok::l_brace && is(open[depth - 1], tok::l_brace)))
+      while (depth > 0 && !is(open[depth - 1], wanted) &&
+             !(wanted != tok::l_brace && is(open[depth - 1], tok::l_brace)))
         --depth;
       if (depth > 0 && is(open[depth - 1], wanted)) {
         open.resize(depth);
@@ -46,7 +44,9 @@ llvm::StringRef TokenStream::word(size_t i) const {
   return identifier ? identifier->getName() : llvm::StringRef();
 }
 
-bool TokenStream::inside_parentheses(size_t i) const { return is(enclosing(i), tok::l_paren) && enclosing(i) < size(); }
+bool TokenStream::inside_parentheses(size_t i) const {
+  return is(enclosing(i), tok::l_paren) && enclosing(i) < size();
+}
 
 size_t TokenStream::skip_angles(size_t i, size_t end) const {
   size_t depth = 0;
@@ -78,10 +78,14 @@ bool TokenStream::inside_attribute(size_t i) const {
 
 size_t TokenStream::skip_attributes(size_t i) const {
   for (;;) {
-    if (is_attribute(i)) i = attribute_end(i);
-    else if (is(i, tok::kw___attribute, tok::kw___declspec, tok::kw_alignas) && opens(i + 1)) i = match(i + 1) + 1;
-    else if ((*this)[i].isAnnotation() && i < size()) ++i;
-    else return i;
+    if (is_attribute(i))
+      i = attribute_end(i);
+    else if (is(i, tok::kw___attribute, tok::kw___declspec, tok::kw_alignas) && opens(i + 1))
+      i = match(i + 1) + 1;
+    else if ((*this)[i].isAnnotation() && i < size())
+      ++i;
+    else
+      return i;
   }
 }
 

@@ -1,0 +1,39 @@
+// What the compiler made of a source, kept on disk in two kinds of entries: one for the library without code (its
+// reflection, its warnings, the files it included), one for the code of each function that was asked for.
+#pragma once
+
+#include <metalloid/compiler.hpp>
+
+#include <optional>
+
+#include "msl/disk_cache.hpp"
+
+namespace metalloid::msl {
+
+class LibraryCache {
+ public:
+  LibraryCache(std::string_view source, const std::filesystem::path& path, const CompileOptions& options);
+
+  struct Entry {
+    std::shared_ptr<Library> index;  // functions without code
+    std::vector<Diagnostic> diagnostics;
+    std::vector<std::filesystem::path> included_files;
+  };
+
+  // Nothing if there is no entry, or one of the files it included has changed since.
+  std::optional<Entry> load() const;
+  void store(const std::vector<Function>& functions, const std::vector<FunctionConstant>& constants,
+             const std::vector<Diagnostic>& diagnostics, const std::vector<std::filesystem::path>& included) const;
+
+  std::shared_ptr<const Code> load_code(const Function& function) const;
+  void store_code(const Function& function, const std::shared_ptr<const Code>& code) const;
+
+ private:
+  CacheKey index_key() const { return CacheKey(key_).add("index"); }
+  CacheKey code_key(const Function& function) const { return CacheKey(key_).add("code").add(function.name); }
+
+  bool enabled_;
+  CacheKey key_;
+};
+
+}  // namespace metalloid::msl
