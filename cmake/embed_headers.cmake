@@ -2,7 +2,7 @@
 # compiler: the hash of the sources listed in FINGERPRINT (a file with one path a line).
 file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/*)
 list(SORT headers)
-set(code "#include \"embedded_headers.hpp\"\n\nnamespace metalloid::msl {\n\nstatic const EmbeddedHeader headers[] = {\n")
+set(code "#include \"msl/embedded_headers.hpp\"\n\nnamespace metalloid::msl {\n\nstatic const EmbeddedHeader headers[] = {\n")
 foreach(header IN LISTS headers)
   file(READ ${ROOT}/${header} text)
   # A string literal may be no longer than 64 KiB everywhere: long headers become several adjacent ones.

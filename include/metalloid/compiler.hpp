@@ -31,6 +31,7 @@ struct CompileOptions {
   bool all_warnings = false;
   bool no_warnings = false;
   bool warnings_as_errors = false;
+  std::vector<std::string> warning_options;  // by Clang's names: "-Wno-unused-variable"
   std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::string> undefined_macros;
   std::vector<std::filesystem::path> include_directories;  // none: nothing from the file system can be included

@@ -1,11 +1,11 @@
-#include "attributes.hpp"
+#include "msl/attributes.hpp"
 
 #include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "diagnostics.hpp"
+#include "msl/diagnostics.hpp"
 
 namespace metalloid::msl {
 

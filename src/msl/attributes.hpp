@@ -2,7 +2,7 @@
 // is kept on the declaration for the reflection to read, and has no effect on code generation.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <optional>
 #include <string>

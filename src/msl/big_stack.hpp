@@ -1,7 +1,7 @@
 // Runs a piece of work on a thread with a large stack: Clang recurses as deeply as the source nests.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <clang/Basic/Stack.h>
 #include <llvm/Support/thread.h>

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <sstream>
 
-#include "big_stack.hpp"
-#include "library_cache.hpp"
-#include "preprocess.hpp"
-#include "translation_unit.hpp"
+#include "msl/big_stack.hpp"
+#include "msl/library_cache.hpp"
+#include "msl/preprocess.hpp"
+#include "msl/translation_unit.hpp"
 
 namespace metalloid {
 

@@ -1,8 +1,8 @@
-#include "diagnostics.hpp"
+#include "msl/diagnostics.hpp"
 
 #include <regex>
 
-#include "file_system.hpp"
+#include "msl/file_system.hpp"
 
 namespace metalloid::msl {
 

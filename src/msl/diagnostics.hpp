@@ -2,7 +2,7 @@
 // places. A message from inside a standard header is moved to the user's line that led there.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <metalloid/diagnostic.hpp>
 

@@ -1,4 +1,4 @@
-#include "disk_cache.hpp"
+#include "msl/disk_cache.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "embedded_headers.hpp"
+#include "msl/embedded_headers.hpp"
 
 namespace metalloid::msl {
 

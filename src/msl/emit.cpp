@@ -1,4 +1,4 @@
-#include "emit.hpp"
+#include "msl/emit.hpp"
 
 #include <clang/AST/GlobalDecl.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -17,7 +17,8 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include "attributes.hpp"
+#include "msl/attributes.hpp"
+#include "msl/diagnostics.hpp"
 
 namespace metalloid::msl {
 
@@ -74,10 +75,13 @@ void isolate(llvm::Module& module, const std::string& entry) {
   }
 }
 
-// In this mode Clang calls every function convergent. Math builtins are not: lanes do not take part in them together.
+// In this mode Clang calls every function convergent. Of the builtins, only those are that lanes take part in together.
 void unconverge(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration() || !function.doesNotAccessMemory()) continue;
+    const llvm::StringRef name = function.getName();
+    if (!name.starts_with("metal.") || name.starts_with("metal.simd") || name.starts_with("metal.quad") ||
+        name.starts_with("metal.threadgroup_barrier"))
+      continue;
     function.setNotConvergent();
     for (llvm::User* user : function.users())
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) call->setNotConvergent();
@@ -96,12 +100,19 @@ void mask_shifts(llvm::Module& module) {
     }
 }
 
-// What a header declares as out of reach for compute functions, with its reason.
-std::string unavailable_call(const llvm::Module& module) {
-  for (const llvm::Function& function : module)
-    if (function.hasFnAttribute("dontcall-error") && !function.use_empty())
-      return function.getFnAttribute("dontcall-error").getValueAsString().str();
-  return "";
+// What a header declares as out of reach for compute functions, with its reason; the call says where it stands.
+void report_unavailable_calls(const llvm::Module& module, clang::DiagnosticsEngine& diagnostics) {
+  for (const llvm::Function& function : module) {
+    if (!function.hasFnAttribute("dontcall-error")) continue;
+    for (const llvm::User* user : function.users()) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
+      clang::SourceLocation at;
+      if (const llvm::MDNode* place = call ? call->getMetadata("srcloc") : nullptr)
+        at = clang::SourceLocation::getFromRawEncoding(
+            llvm::mdconst::extract<llvm::ConstantInt>(place->getOperand(0))->getZExtValue());
+      report_error(diagnostics, at, function.getFnAttribute("dontcall-error").getValueAsString().str());
+    }
+  }
 }
 
 void clean_up(llvm::Module& module, bool optimise) {
@@ -178,8 +189,7 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   mask_shifts(*module);
   clean_up(*module, instance.getCodeGenOpts().OptimizationLevel > 0);
 
-  if (const std::string reason = unavailable_call(*module); !reason.empty())
-    return Error{"'" + function.name + "': " + reason};
+  report_unavailable_calls(*module, instance.getDiagnostics());
   std::string broken;
   llvm::raw_string_ostream explanation(broken);
   if (llvm::verifyModule(*module, &explanation))

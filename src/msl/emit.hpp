@@ -2,11 +2,11 @@
 // clean-up that suits every device (everything inlined, address spaces inferred), verified.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <metalloid/library.hpp>
 
-#include "reachable.hpp"
+#include "msl/reachable.hpp"
 
 namespace metalloid::msl {
 

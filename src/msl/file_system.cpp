@@ -1,6 +1,6 @@
-#include "file_system.hpp"
+#include "msl/file_system.hpp"
 
-#include "embedded_headers.hpp"
+#include "msl/embedded_headers.hpp"
 
 namespace metalloid::msl {
 
@@ -53,17 +53,22 @@ class FoldersFileSystem final : public vfs::ProxyFileSystem {
 
 }  // namespace
 
-llvm::IntrusiveRefCntPtr<vfs::FileSystem> make_file_system(const std::vector<std::filesystem::path>& folders,
-                                                           std::unique_ptr<llvm::MemoryBuffer> precompiled_header) {
+FileSystem all_files() { return vfs::getRealFileSystem(); }
+
+FileSystem files_below(const std::vector<std::filesystem::path>& folders) {
+  if (folders.empty()) return nullptr;
+  return llvm::makeIntrusiveRefCnt<FoldersFileSystem>(folders);
+}
+
+FileSystem with_stdlib(FileSystem files, std::unique_ptr<llvm::MemoryBuffer> precompiled_header) {
   auto memory = llvm::makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
   for (const EmbeddedHeader& header : embedded_headers()) {
     const std::string path = (stdlib_folder + "/" + header.name).str();
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer({header.text.data(), header.text.size()}, path));
   }
   if (precompiled_header) memory->addFile(precompiled_header_path, 0, std::move(precompiled_header));
-  if (folders.empty()) return memory;
-  auto overlay = llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(
-      llvm::makeIntrusiveRefCnt<FoldersFileSystem>(folders));
+  if (!files) return memory;
+  auto overlay = llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(files);
   overlay->pushOverlay(memory);
   return overlay;
 }

@@ -1,8 +1,9 @@
-// The files a shader may see: the standard headers, which live in memory, and those below the folders that the caller
-// named. Source from a string with no include folders sees nothing of the machine it is compiled on.
+// The files a shader may see: the standard headers, which live in memory; for source from a string, those below the
+// include folders that the caller named and nothing else of the machine it is compiled on; for source from a file, what
+// any compiler sees.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -12,8 +13,14 @@ namespace metalloid::msl {
 // Where the standard headers appear to be. No real path is under it.
 inline constexpr llvm::StringLiteral stdlib_folder = "/metal-stdlib";
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(const std::vector<std::filesystem::path>& folders,
-                                                                 std::unique_ptr<llvm::MemoryBuffer> precompiled_header);
+using FileSystem = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>;
+
+// Everything; only what is below the folders.
+FileSystem all_files();
+FileSystem files_below(const std::vector<std::filesystem::path>& folders);
+
+// The standard headers, with the precompiled one if there is one, before other files (may be null: none).
+FileSystem with_stdlib(FileSystem files, std::unique_ptr<llvm::MemoryBuffer> precompiled_header);
 
 inline constexpr llvm::StringLiteral precompiled_header_path = "/metal-stdlib/precompiled";
 

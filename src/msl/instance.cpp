@@ -1,19 +1,18 @@
-#include "instance.hpp"
+#include "msl/instance.hpp"
 
-#include "file_system.hpp"
-#include "invocation.hpp"
+#include "msl/file_system.hpp"
+#include "msl/invocation.hpp"
 
 namespace metalloid::msl {
 
 std::unique_ptr<clang::CompilerInstance> make_instance(const CompileOptions& options, const std::filesystem::path& path,
                                                        const std::string* precompiled, DiagnosticCollector& collector) {
-  std::vector<std::filesystem::path> folders = options.include_directories;
-  if (!path.empty()) folders.push_back(path.has_parent_path() ? path.parent_path() : ".");
+  FileSystem files = path.empty() ? files_below(options.include_directories) : all_files();
   std::unique_ptr<llvm::MemoryBuffer> header;
   if (precompiled) header = llvm::MemoryBuffer::getMemBuffer(*precompiled, precompiled_header_path, false);
 
   auto instance = std::make_unique<clang::CompilerInstance>(make_invocation(options));
-  instance->setVirtualFileSystem(make_file_system(folders, std::move(header)));
+  instance->setVirtualFileSystem(with_stdlib(std::move(files), std::move(header)));
   instance->createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   if (precompiled) {
     auto& preprocessor = instance->getPreprocessorOpts();
@@ -28,8 +27,13 @@ std::unique_ptr<clang::CompilerInstance> make_instance(const CompileOptions& opt
   return instance;
 }
 
-std::string source_name(const CompileOptions& options, const std::filesystem::path& path) {
-  return path.empty() ? options.source_name : path.string();
+clang::FrontendInputFile make_input(clang::CompilerInstance& instance, const std::string& source,
+                                    const CompileOptions& options, const std::filesystem::path& path) {
+  // A name for the string that is also a path, so that Clang takes both kinds of source the same way.
+  const std::string name = path.empty() ? options.source_name : path.string();
+  instance.getPreprocessorOpts().addRemappedFile(name, llvm::MemoryBuffer::getMemBufferCopy(source, name).release());
+  instance.getPreprocessorOpts().RetainRemappedFileBuffers = false;
+  return {name, clang::InputKind(clang::Language::CXX)};
 }
 
 }  // namespace metalloid::msl

@@ -1,8 +1,8 @@
-#include "invocation.hpp"
+#include "msl/invocation.hpp"
 
 #include <fmt/format.h>
 
-#include "file_system.hpp"
+#include "msl/file_system.hpp"
 
 namespace metalloid::msl {
 
@@ -20,7 +20,7 @@ constexpr const char* fixed_arguments[] = {
     "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension",
     "-Wno-undefined-inline", "-Wno-undefined-internal", "-Wno-missing-declarations", "-Wno-ignored-attributes",
     "-Wno-pass-failed", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
-    "-Wno-sign-compare", "-Wno-unused-function", "-Wno-duplicate-decl-specifier", "-Wno-literal-range",
+    "-Wno-sign-compare", "-Wno-unused-function", "-Wno-duplicate-decl-specifier", "-Wno-literal-range", "-Wno-c99-designator", "-Wno-reorder-init-list",
 };
 
 std::string version_number(LanguageVersion version) { return fmt::format("{}{}0", version.major, version.minor); }
@@ -68,6 +68,7 @@ std::vector<std::string> option_arguments(const CompileOptions& options) {
   arguments.push_back(options.debug_info ? "-debug-info-kind=constructor" : "-debug-info-kind=line-tables-only");
   arguments.push_back("-dwarf-version=5");
   if (options.all_warnings) arguments.insert(arguments.end(), {"-Wall", "-Wno-unknown-pragmas", "-Wno-sign-compare"});
+  arguments.insert(arguments.end(), options.warning_options.begin(), options.warning_options.end());
   if (options.no_warnings) arguments.push_back("-w");
   if (options.warnings_as_errors) arguments.push_back("-Werror");
   for (const auto& folder : options.include_directories) arguments.insert(arguments.end(), {"-I", folder.string()});

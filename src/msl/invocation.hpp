@@ -1,7 +1,7 @@
 // Compile options as a Clang invocation: the mode, macros and limits under which Clang takes Metal's dialect.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <metalloid/compiler.hpp>
 

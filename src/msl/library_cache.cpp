@@ -71,6 +71,7 @@ LibraryCache::LibraryCache(std::string_view source, const std::filesystem::path&
                        static_cast<int>(options.optimization), options.debug_info, options.all_warnings,
                        options.no_warnings, options.warnings_as_errors));
   for (const auto& [name, value] : options.macros) key_.add("-D").add(name).add(value);
+  for (const auto& warning : options.warning_options) key_.add(warning);
   for (const auto& name : options.undefined_macros) key_.add("-U").add(name);
   for (const auto& folder : options.include_directories) key_.add("-I").add(folder.string());
 }

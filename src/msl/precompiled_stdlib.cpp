@@ -1,11 +1,11 @@
-#include "precompiled_stdlib.hpp"
+#include "msl/precompiled_stdlib.hpp"
 
 #include <map>
 #include <mutex>
 
-#include "disk_cache.hpp"
-#include "instance.hpp"
-#include "invocation.hpp"
+#include "msl/disk_cache.hpp"
+#include "msl/instance.hpp"
+#include "msl/invocation.hpp"
 
 namespace metalloid::msl {
 

@@ -1,11 +1,11 @@
-#include "preprocess.hpp"
+#include "msl/preprocess.hpp"
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <clang/Frontend/PreprocessorOutputOptions.h>
 
-#include "instance.hpp"
-#include "invocation.hpp"
+#include "msl/instance.hpp"
+#include "msl/invocation.hpp"
 
 namespace metalloid::msl {
 
@@ -36,9 +36,9 @@ PreprocessResult preprocess_source(const std::string& source, const std::filesys
   PreprocessResult result;
   DiagnosticCollector collector;
   auto instance = make_instance(options, path, nullptr, collector);
-  const auto buffer = llvm::MemoryBuffer::getMemBuffer(source, source_name(options, path));
+  const clang::FrontendInputFile input = make_input(*instance, source, options, path);
   PrintAction action(user_macros(options), result.text);
-  if (action.BeginSourceFile(*instance, {buffer->getMemBufferRef(), clang::InputKind(clang::Language::CXX)})) {
+  if (action.BeginSourceFile(*instance, input)) {
     llvm::consumeError(action.Execute());
     action.EndSourceFile();
   }

@@ -1,6 +1,7 @@
-#include "reachable.hpp"
+#include "msl/reachable.hpp"
 
-#include "diagnostics.hpp"
+#include "msl/diagnostics.hpp"
+#include "msl/file_system.hpp"
 
 namespace metalloid::msl {
 
@@ -69,16 +70,43 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
     add_destructor(variable->getType(), variable->getLocation());
     return true;
   }
-  bool VisitGCCAsmStmt(clang::GCCAsmStmt* statement) {
-    uses_.assembly = statement->getAsmLoc();
-    return true;
+  // The default address space takes pointers into the others, so that objects can be copied out of them; Metal's thread
+  // address space does not.
+  bool VisitCastExpr(clang::CastExpr* cast) {
+    if (cast->getCastKind() != clang::CK_AddressSpaceConversion || !cast->getType()->isPointerType()) return true;
+    const clang::QualType from = cast->getSubExpr()->getType();
+    const clang::QualType to = cast->getType();
+    if (to->getPointeeType().getAddressSpace() != clang::LangAS::Default) return true;
+    if (in_stdlib(context_.getSourceManager(), cast->getExprLoc())) return true;
+    return error(cast->getExprLoc(), "'" + from.getAsString() + "' cannot become a pointer into the thread address space");
   }
-  bool VisitMSAsmStmt(clang::MSAsmStmt* statement) {
-    uses_.assembly = statement->getAsmLoc();
+  bool VisitCallExpr(clang::CallExpr* call) {
+    const clang::FunctionDecl* called = call->getDirectCallee();
+    if (!called || in_stdlib(context_.getSourceManager(), called->getLocation())) return true;
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(called);
+    if (method && (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator())) return true;
+    const unsigned first = llvm::isa<clang::CXXOperatorCallExpr>(call) && method ? 1 : 0;
+    for (unsigned i = first; i < call->getNumArgs(); ++i) {
+      const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(call->getArg(i));
+      if (!cast || !cast->isGLValue() || cast->getCastKind() != clang::CK_AddressSpaceConversion) continue;
+      const clang::QualType from = cast->getSubExpr()->getType();
+      error(cast->getExprLoc(), "'" + from.getAsString() + "' cannot be passed as a reference into the thread address space");
+    }
     return true;
   }
 
+  bool VisitGCCAsmStmt(clang::GCCAsmStmt* statement) {
+    return error(statement->getAsmLoc(), "inline assembly is not part of Metal");
+  }
+  bool VisitMSAsmStmt(clang::MSAsmStmt* statement) {
+    return error(statement->getAsmLoc(), "inline assembly is not part of Metal");
+  }
+
  private:
+  bool error(clang::SourceLocation at, std::string message) {
+    uses_.errors.emplace_back(std::move(message), at);
+    return true;
+  }
   void add(clang::FunctionDecl* function, clang::SourceLocation at) { uses_.functions.emplace_back(function, at); }
   void add(clang::VarDecl* variable) {
     if (variable->hasGlobalStorage() && !variable->isStaticLocal()) uses_.variables.push_back(variable);
@@ -126,7 +154,7 @@ void ReachabilityWalker::visit(clang::VarDecl* variable) {
 }
 
 void ReachabilityWalker::follow(const Uses& uses) {
-  if (uses.assembly.isValid()) error(uses.assembly, "inline assembly is not part of Metal");
+  for (const auto& [message, at] : uses.errors) report_error(sema_.getDiagnostics(), at, message);
   for (clang::VarDecl* variable : uses.variables) visit(variable);
   for (auto [called, at] : uses.functions) {
     const auto state = states_.find(called->getCanonicalDecl());

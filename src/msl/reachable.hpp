@@ -1,9 +1,9 @@
 // What a function's code consists of: all functions it can call and all variables it can use, found by walking their
 // bodies. On the way it reports, at the place where it happens, what cannot be compiled: a call of a function that is
-// defined nowhere, recursion, inline assembly.
+// defined nowhere, recursion, inline assembly, a pointer that changes its address space.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <map>
 #include <vector>
@@ -25,7 +25,7 @@ class ReachabilityWalker {
   struct Uses {
     std::vector<std::pair<clang::FunctionDecl*, clang::SourceLocation>> functions;
     std::vector<clang::VarDecl*> variables;
-    clang::SourceLocation assembly;
+    std::vector<std::pair<std::string, clang::SourceLocation>> errors;
   };
 
  private:

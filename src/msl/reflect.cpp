@@ -1,12 +1,12 @@
-#include "reflect.hpp"
+#include "msl/reflect.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "attributes.hpp"
-#include "diagnostics.hpp"
-#include "reflect_type.hpp"
+#include "msl/attributes.hpp"
+#include "msl/diagnostics.hpp"
+#include "msl/reflect_type.hpp"
 
 namespace metalloid::msl {
 

@@ -1,7 +1,7 @@
 // The syntax tree's kernels, visible functions and function constants, as reflection data.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <metalloid/reflection.hpp>
 

@@ -1,8 +1,8 @@
-#include "reflect_type.hpp"
+#include "msl/reflect_type.hpp"
 
 #include <map>
 
-#include "attributes.hpp"
+#include "msl/attributes.hpp"
 
 namespace metalloid::msl {
 

@@ -2,7 +2,7 @@
 // down to their members.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <metalloid/reflection.hpp>
 

@@ -1,13 +1,14 @@
-#include "translation_unit.hpp"
+#include "msl/translation_unit.hpp"
 
-#include "emit.hpp"
-#include "file_system.hpp"
-#include "instance.hpp"
-#include "invocation.hpp"
-#include "precompiled_stdlib.hpp"
-#include "reachable.hpp"
-#include "reflect.hpp"
-#include "rewrite/rewriter.hpp"
+#include "msl/emit.hpp"
+#include "msl/file_system.hpp"
+#include "msl/forbidden.hpp"
+#include "msl/instance.hpp"
+#include "msl/invocation.hpp"
+#include "msl/precompiled_stdlib.hpp"
+#include "msl/reachable.hpp"
+#include "msl/reflect.hpp"
+#include "msl/rewrite/rewriter.hpp"
 
 namespace metalloid::msl {
 
@@ -40,8 +41,9 @@ class ParseAction final : public clang::ASTFrontendAction {
       preprocessor.Lex(tokens.emplace_back());
     } while (tokens.back().isNot(clang::tok::eof));
     const clang::SourceManager& sources = preprocessor.getSourceManager();
-    RewriteResult rewritten =
-        rewrite(preprocessor, tokens, [&](clang::SourceLocation location) { return in_stdlib(sources, location); });
+    const auto is_stdlib = [&](clang::SourceLocation location) { return in_stdlib(sources, location); };
+    report_forbidden(preprocessor.getDiagnostics(), tokens, is_stdlib);
+    RewriteResult rewritten = rewrite(preprocessor, tokens, is_stdlib);
     for (const GraphicsFunction& function : rewritten.graphics_functions) {
       const unsigned id = preprocessor.getDiagnostics().getCustomDiagID(
           clang::DiagnosticsEngine::Warning, "'%0' is a %1 function: left out, only compute functions are compiled");
@@ -83,8 +85,7 @@ bool TranslationUnit::parse() {
   precompiled_ = *precompiled;
 
   instance_ = make_instance(options_, path_, precompiled_.get(), collector_);
-  buffer_ = llvm::MemoryBuffer::getMemBuffer(source_, source_name(options_, path_));
-  const clang::FrontendInputFile input(buffer_->getMemBufferRef(), clang::InputKind(clang::Language::CXX));
+  const clang::FrontendInputFile input = make_input(*instance_, source_, options_, path_);
   auto action = std::make_unique<ParseAction>(user_macros(options_));
   if (!action->BeginSourceFile(*instance_, input)) return false;
   action_ = std::move(action);
@@ -138,7 +139,7 @@ std::vector<std::filesystem::path> TranslationUnit::included_files() const {
   const clang::SourceManager& sources = instance_->getSourceManager();
   for (auto it = sources.fileinfo_begin(); it != sources.fileinfo_end(); ++it) {
     const llvm::StringRef name = it->first.getName();
-    if (name.starts_with(stdlib_folder) || name == buffer_->getBufferIdentifier()) continue;
+    if (name.starts_with(stdlib_folder) || it->first == sources.getFileEntryRefForID(sources.getMainFileID())) continue;
     if (it->second->getBufferIfLoaded()) files.push_back(name.str());
   }
   std::sort(files.begin(), files.end());

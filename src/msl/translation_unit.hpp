@@ -2,7 +2,7 @@
 // produced when it is asked for. Template kernels are instantiated then, too, not before.
 #pragma once
 
-#include "clang_headers.hpp"
+#include "msl/clang_headers.hpp"
 
 #include <metalloid/compiler.hpp>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnostics.hpp"
+#include "msl/diagnostics.hpp"
 
 namespace metalloid::msl {
 
@@ -42,7 +42,6 @@ class TranslationUnit {
   CompileOptions options_;
   DiagnosticCollector collector_;
   std::shared_ptr<const std::string> precompiled_;
-  std::unique_ptr<llvm::MemoryBuffer> buffer_;
   std::unique_ptr<clang::CompilerInstance> instance_;
   std::unique_ptr<ParseAction> action_;
   std::unique_ptr<ReachabilityWalker> walker_;

@@ -82,9 +82,12 @@ void set_optimization(CompilerArguments& arguments, Value level) {
 
 void set_warning(CompilerArguments& arguments, Value name) {
   CompileOptions& options = arguments.options;
-  if (name == "all" || name == "extra" || name == "everything") options.all_warnings = true;
-  if (name == "error") options.warnings_as_errors = true;
-  if (name == "no-error") options.warnings_as_errors = false;
+  if (name == "all" || name == "extra" || name == "everything")
+    options.all_warnings = true;
+  else if (name == "error" || name == "no-error")
+    options.warnings_as_errors = name == "error";
+  else
+    options.warning_options.push_back(fmt::format("-W{}", name));
 }
 
 void set_input_language(CompilerArguments& arguments, Value language) {

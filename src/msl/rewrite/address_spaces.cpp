@@ -58,8 +58,10 @@ bool qualifies_variable(const TokenStream& tokens, size_t i, size_t end) {
 // `device float* p` becomes `__attribute__((opencl_global)) float* p`, wherever a qualifier may stand.
 void spell_address_spaces(Rewriting& r) {
   for (size_t i = 0; i < r.tokens.size(); ++i)
-    if (!r.tokens.verbatim(i) && !r.edits.is_cut(i) && is_keyword(r.tokens, i))
-      r.edits.replace(i, spelling(r.tokens.word(i)));
+    if (!r.tokens.verbatim(i) && !r.edits.is_cut(i) && is_keyword(r.tokens, i)) {
+      const char* unspaced = r.tokens.is_word(i, "constant") ? "const" : "";
+      r.edits.replace(i, r.unspaced.contains(i) ? unspaced : spelling(r.tokens.word(i)));
+    }
 }
 
 // A variable in threadgroup or constant memory is declared inside a function like any local; to Clang it is a static.
@@ -113,8 +115,8 @@ void pass_arrays_as_pointers(Rewriting& r) {
   }
 }
 
-// `coherent` and `coherent(system)` ask for caches that Clang's address spaces know nothing of. Metalloid's devices
-// share memory coherently at the scope of the device, so the word goes.
+// `coherent` and `coherent(system)` ask that others see what is written once a fence has been passed. Ordinary memory
+// has that property on every device here, so the word goes.
 void drop_coherence(Rewriting& r) {
   const TokenStream& tokens = r.tokens;
   for (size_t i = 0; i < tokens.size(); ++i) {

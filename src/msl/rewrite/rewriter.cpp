@@ -40,7 +40,7 @@ RewriteResult rewrite(clang::Preprocessor& preprocessor, llvm::ArrayRef<clang::T
   TokenStream tokens(input, CachedPredicate(preprocessor.getSourceManager(), verbatim));
   Outline outline(tokens);
   Edits edits(preprocessor, tokens);
-  Rewriting rewriting{preprocessor, tokens, outline, edits, result, {}};
+  Rewriting rewriting{preprocessor, tokens, outline, edits, result};
 
   for (auto* rule :
        {mark_entry_points, unqualify_member_functions, place_attributes, declare_function_constants,

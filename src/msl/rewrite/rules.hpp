@@ -17,7 +17,8 @@ struct Rewriting {
   const Outline& outline;
   Edits& edits;
   RewriteResult& result;
-  llvm::DenseSet<size_t> allocated_arrays;  // statements that declare threadgroup arrays of a size known late
+  llvm::DenseSet<size_t> unspaced = {};          // address space keywords that stand for the default one
+  llvm::DenseSet<size_t> allocated_arrays = {};  // statements that declare threadgroup arrays of a size known late
 };
 
 void mark_entry_points(Rewriting&);                  // entry_points.cpp
