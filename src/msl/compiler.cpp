@@ -1,10 +1,12 @@
 // The public call: source and options in, a library out, by way of the disk cache where it can.
 #include <metalloid/compiler.hpp>
 
+#include <condition_variable>
 #include <cstring>
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <thread>
 
 #include "msl/big_stack.hpp"
 #include "msl/library_cache.hpp"
@@ -18,7 +20,8 @@ namespace {
 using msl::TranslationUnit;
 
 // Code from a source: out of the cache, else from the parsed source, which is parsed now if the library itself came out
-// of the cache.
+// of the cache. A parsed source serves one thread at a time; when a thread finds it busy in the middle of a bulk of
+// functions, it parses the source once more for itself.
 class SourceCode final : public CodeProvider {
  public:
   SourceCode(std::string source, std::filesystem::path path, CompileOptions options)
@@ -32,41 +35,74 @@ class SourceCode final : public CodeProvider {
       return {std::move(library), std::move(entry->diagnostics), std::move(entry->included_files)};
     }
     CompileResult result;
-    const bool parsed = parse();
-    result.diagnostics = unit_->take_diagnostics();
-    result.included_files = unit_->included_files();
+    auto unit = std::make_unique<TranslationUnit>(source_, path_, options_);
+    const bool parsed = msl::on_big_stack([&] { return unit->parse(); });
+    result.diagnostics = unit->take_diagnostics();
+    result.included_files = unit->included_files();
     if (!parsed) {
       if (!has_errors(result.diagnostics)) result.diagnostics.push_back({.message = "the source could not be compiled"});
       return result;
     }
-    cache_.store(unit_->functions(), unit_->function_constants(), result.diagnostics, result.included_files);
-    result.library = std::make_shared<Library>(unit_->functions(), unit_->function_constants(), self);
+    cache_.store(unit->functions(), unit->function_constants(), result.diagnostics, result.included_files);
+    functions_ = unit->functions();
+    result.library = std::make_shared<Library>(functions_, unit->function_constants(), self);
+    idle_.push_back(std::move(unit));
+    units_ = 1;
     return result;
   }
 
   Result<std::shared_ptr<const Code>> code(size_t index) override {
-    std::lock_guard lock(mutex_);
-    const Function& function = index_ ? *index_->find(index_->function_names()[index]) : unit_->functions()[index];
+    const Function& function = index_ ? *index_->find(index_->function_names()[index]) : functions_[index];
     if (auto cached = cache_.load_code(function)) return cached;
-    if (!unit_ && !parse()) return Error{format(unit_->take_diagnostics())};
-    auto code = msl::on_big_stack([&] { return unit_->emit(index); });
+    std::unique_ptr<TranslationUnit> unit = take_unit();
+    auto code = msl::on_big_stack([&]() -> Result<std::shared_ptr<const Code>> {
+      if (!unit->is_parsed() && !unit->parse()) return Error{format(unit->take_diagnostics())};
+      return unit->emit(index);
+    });
+    give_back(std::move(unit));
     if (code) cache_.store_code(function, *code);
     return code;
   }
 
  private:
-  bool parse() {
-    unit_ = std::make_unique<TranslationUnit>(source_, path_, options_);
-    return msl::on_big_stack([&] { return unit_->parse(); });
+  static constexpr size_t bulk = 32;  // functions made, after which more are likely to follow
+
+  std::unique_ptr<TranslationUnit> take_unit() {
+    std::unique_lock lock(mutex_);
+    const auto may_parse_another = [&] {
+      return units_ == 0 || (made_ >= bulk && units_ < std::thread::hardware_concurrency());
+    };
+    given_back_.wait(lock, [&] { return !idle_.empty() || may_parse_another(); });
+    if (idle_.empty()) {
+      ++units_;
+      return std::make_unique<TranslationUnit>(source_, path_, options_);
+    }
+    auto unit = std::move(idle_.back());
+    idle_.pop_back();
+    return unit;
+  }
+
+  // One that did not parse (an included file is gone) is of no use to anybody.
+  void give_back(std::unique_ptr<TranslationUnit> unit) {
+    std::lock_guard lock(mutex_);
+    ++made_;
+    if (unit->is_parsed())
+      idle_.push_back(std::move(unit));
+    else
+      --units_;
+    given_back_.notify_one();
   }
 
   std::string source_;
   std::filesystem::path path_;
   CompileOptions options_;
   msl::LibraryCache cache_;
-  std::shared_ptr<Library> index_;  // if the library came out of the cache
-  std::unique_ptr<TranslationUnit> unit_;
+  std::shared_ptr<Library> index_;    // if the library came out of the cache,
+  std::vector<Function> functions_;  // else the functions themselves
   std::mutex mutex_;
+  std::condition_variable given_back_;
+  std::vector<std::unique_ptr<TranslationUnit>> idle_;
+  size_t units_ = 0, made_ = 0;
 };
 
 Result<std::string> read_file(const std::filesystem::path& path) {

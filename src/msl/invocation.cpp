@@ -17,7 +17,7 @@ constexpr const char* fixed_arguments[] = {
     "-ftemplate-depth=400", "-fconstexpr-depth=256", "-fconstexpr-steps=4000000",
     "-ferror-limit", "50", "-fmacro-backtrace-limit=4", "-fdiagnostics-show-note-include-stack",
     // What Metal's own C++ allows silently, or what our rewriting causes.
-    "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension",
+    "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension", "-Wno-vla-cxx-extension", "-Wno-static-float-init",
     "-Wno-undefined-inline", "-Wno-undefined-internal", "-Wno-missing-declarations", "-Wno-ignored-attributes",
     "-Wno-pass-failed", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
     "-Wno-sign-compare", "-Wno-unused-function", "-Wno-duplicate-decl-specifier", "-Wno-literal-range", "-Wno-c99-designator", "-Wno-reorder-init-list",

@@ -25,6 +25,7 @@ class TranslationUnit {
 
   // Parses and reflects. Whether it worked; the diagnostics say why not.
   bool parse();
+  bool is_parsed() const { return walker_ != nullptr; }
   std::vector<Diagnostic> take_diagnostics() { return collector_.take(); }
 
   const std::vector<Function>& functions() const { return functions_; }

@@ -188,6 +188,8 @@ TEST(Casts, GoBetweenHalfAndBfloat) {
       h[0] = convert<half>(b[0]) + Holder<half, bfloat>(b[0]).value;
       b[1] = convert<bfloat>(h[1]);
       h[2] = half(b[2]) + (half)b[3];
+      half4 v = (half4(half(b[0]), (half)b[1], half(b[2]), 1) - h[1]) * h[2];
+      h[3] = v.x;
     })"),
             "f");
 }

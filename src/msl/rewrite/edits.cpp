@@ -42,11 +42,16 @@ std::vector<clang::Token> Edits::apply() {
   return out;
 }
 
+// Clang's parser finds its way back in cached tokens by their locations, so a token that may begin a name or a type
+// needs one of its own: an expansion, at the anchor, of the preprocessor's scratch memory. So does a literal, whose
+// spelling lives there.
 void Edits::append(std::vector<clang::Token>& out, const Snippet& snippet, const clang::Token& anchor) {
+  bool attribute = !snippet.empty() && snippet.front().is(tok::kw___attribute);
   for (clang::Token token : snippet) {
-    if (token.isLiteral()) {
-      // The spelling moves to the preprocessor's scratch memory, as an expansion at the anchor.
-      std::string spelling(token.getLiteralData(), token.getLength());
+    bool begins_name = !attribute && token.isOneOf(tok::identifier, tok::kw_decltype);
+    if (token.isLiteral() || begins_name) {
+      std::string spelling = token.isLiteral() ? std::string(token.getLiteralData(), token.getLength())
+                                               : token.getIdentifierInfo()->getName().str();
       preprocessor_.CreateString(spelling, token, anchor.getLocation(), anchor.getLocation());
     } else {
       token.setLocation(anchor.getLocation());
