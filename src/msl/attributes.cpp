@@ -121,6 +121,11 @@ struct MetalAttribute : clang::ParsedAttrInfo {
                      fmt::format("the argument of '{}' must be a constant integer", spec.name));
         return AttributeNotApplied;
       }
+      if (argument->starts_with('-')) {
+        report_error(sema.getDiagnostics(), attribute.getLoc(),
+                     fmt::format("the argument of '{}' must not be negative", spec.name));
+        return AttributeNotApplied;
+      }
       text[1] = std::move(*argument);
     }
     std::array<llvm::StringRef, 2> references = {text[0], text[1]};

@@ -1,32 +1,80 @@
 #include "msl/diagnostics.hpp"
 
+#include <algorithm>
 #include <regex>
 
 #include "msl/file_system.hpp"
 
 namespace metalloid::msl {
 
+namespace {
+
+// What explains C++ and its compiler, or sends the user to options that are not ours.
+bool is_noise(const std::string& note) {
+  for (const char* part : {"(the implicit ", "use -f", "pass -f"})
+    if (note.find(part) != note.npos) return true;
+  return false;
+}
+
+// "requires 2 arguments, but 1 was provided" of a note on a function that could not be called; else empty.
+std::string reason_of(const std::string& note) {
+  static const std::regex pattern(R"(^candidate (?:function|constructor)(?: template)?(?: \[.*\])? not viable: (.*)$)");
+  std::smatch match;
+  return std::regex_match(note, match, pattern) ? match[1].str() : "";
+}
+
+}  // namespace
+
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) {
   DiagnosticConsumer::HandleDiagnostic(level, info);
   if (level == clang::DiagnosticsEngine::Ignored || level == clang::DiagnosticsEngine::Remark) return;
   bool in_stdlib = false;
   Diagnostic diagnostic = translate(level, info, in_stdlib);
-  if (diagnostic.severity != Severity::note) {
-    misplaced_ = in_stdlib;
-    collected_.push_back(std::move(diagnostic));
-    return;
-  }
-  if (in_stdlib || collected_.empty()) return;
-  if (misplaced_) {
-    Diagnostic& error = collected_.back();
-    error.file = diagnostic.file;
-    error.line = diagnostic.line;
-    error.column = diagnostic.column;
-    error.source_line = diagnostic.source_line;
-    misplaced_ = false;
-    return;
-  }
+  if (diagnostic.severity == Severity::note)
+    handle_note(std::move(diagnostic), in_stdlib);
+  else
+    handle_message(std::move(diagnostic), in_stdlib);
+}
+
+void DiagnosticCollector::handle_message(Diagnostic diagnostic, bool in_stdlib) {
+  static const std::regex assertion(R"(^static assertion failed(?: due to requirement '.*')?: )");
+  finish_message();
+  const auto same = [&](const Diagnostic& other) {
+    return other.severity == diagnostic.severity && other.message == diagnostic.message &&
+           other.file == diagnostic.file && other.line == diagnostic.line && other.column == diagnostic.column;
+  };
+  const bool repeated = !in_stdlib && std::any_of(collected_.begin(), collected_.end(), same);
+  current_ = repeated ? none : collected_.size();
+  if (repeated) return;
+  misplaced_ = in_stdlib;
+  if (in_stdlib) diagnostic.message = std::regex_replace(diagnostic.message, assertion, "");
   collected_.push_back(std::move(diagnostic));
+}
+
+void DiagnosticCollector::handle_note(Diagnostic note, bool in_stdlib) {
+  if (current_ == none) return;
+  if (in_stdlib) {
+    if (!is_noise(note.message)) reasons_.insert(reason_of(note.message));
+  } else if (misplaced_) {
+    Diagnostic& message = collected_[current_];
+    message.file = note.file;
+    message.line = note.line;
+    message.column = note.column;
+    message.source_line = note.source_line;
+    misplaced_ = false;
+  } else if (!is_noise(note.message)) {
+    collected_.push_back(std::move(note));
+  }
+}
+
+void DiagnosticCollector::finish_message() {
+  if (current_ != none) {
+    if (reasons_.size() == 1 && !reasons_.begin()->empty()) collected_[current_].message += ": " + *reasons_.begin();
+    // Clang says once how it came into a standard header; what follows there is a consequence of the first error.
+    if (misplaced_ && current_ > 0) collected_.resize(current_);
+  }
+  reasons_.clear();
+  current_ = none;
 }
 
 Diagnostic DiagnosticCollector::translate(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info,
@@ -53,14 +101,16 @@ Diagnostic DiagnosticCollector::translate(clang::DiagnosticsEngine::Level level,
   const llvm::StringRef buffer = sources.getBufferData(sources.getFileID(location));
   const unsigned offset = sources.getFileOffset(location);
   if (offset <= buffer.size()) {
-    const size_t previous = buffer.rfind('\n', offset);
-    const size_t begin = offset == 0 || previous == llvm::StringRef::npos ? 0 : buffer.rfind('\n', offset - 1) + 1;
+    const size_t begin = buffer.rfind('\n', offset) + 1;  // none before it: 0
     diagnostic.source_line = buffer.substr(begin).take_until([](char c) { return c == '\n' || c == '\r'; }).str();
   }
   return diagnostic;
 }
 
-std::vector<Diagnostic> DiagnosticCollector::take() { return std::exchange(collected_, {}); }
+std::vector<Diagnostic> DiagnosticCollector::take() {
+  finish_message();
+  return std::exchange(collected_, {});
+}
 
 void report_error(clang::DiagnosticsEngine& diagnostics, clang::SourceLocation at, const std::string& message) {
   diagnostics.Report(at, diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << message;
@@ -78,12 +128,25 @@ std::string in_metal_words(std::string message) {
       {std::regex(R"(\bunsigned short\b)"), "ushort"},
       {std::regex(R"(\bunsigned int\b)"), "uint"},
       {std::regex(R"(\bunsigned long\b)"), "ulong"},
+      {std::regex(R"((metal::)?\b__vec<(\w+)\[(\w+)\]>)"), "vec<$2, $3>"},
+      {std::regex(R"((metal::)?\b__packed_vec<(\w+)\[(\w+)\], (metal::)?vec<\w+, \w+>>)"), "packed_vec<$2, $3>"},
       {std::regex(R"((metal::)?\bvec<(\w+), ([234])>)"), "$2$3"},
       {std::regex(R"((metal::)?\bpacked_vec<(\w+), ([234])>)"), "packed_$2$3"},
       {std::regex(R"((metal::)?\bmatrix<(\w+), ([234]), ([234])>)"), "$2$3x$4"},
+      {std::regex(R"(\b__metal_(\w+))"), "$1"},
+      {std::regex(R"(^read-only variable is not assignable$)"), "cannot assign to memory that is constant or const"},
+      // Swizzles are properties, which have setters.
+      {std::regex(R"(^'this' argument to member function '__put_\w+' is an rvalue, .*)"),
+       "cannot assign to a part of a temporary vector"},
+      {std::regex(R"(^'this' argument to member function '__put_\w+' has type .*)"),
+       "cannot assign to memory that is constant or const"},
+      {std::regex(R"(^no member named '__put_(\w+)' in .*|^cannot find suitable setter for property '(\w+)')"),
+       "cannot assign to '$1$2', which names a component twice"},
       {std::regex(R"(^unknown attribute ('.*') ignored)"), "unknown attribute $1"},
       // What the words above made the same: 'half' (aka 'half').
       {std::regex(R"('((?:[^'])*)' \(aka '\1'\))"), "'$1'"},
+      {std::regex(R"(^call to constructor of ('(?:packed_)?[a-z]+[234]') is ambiguous)"),
+       "no matching constructor for initialization of $1"},
   };
   for (const auto& [pattern, word] : words) message = std::regex_replace(message, pattern, word);
   return message;

@@ -15,7 +15,7 @@ constexpr const char* fixed_arguments[] = {
     "-triple", "spirv64", "-aux-triple", "x86_64-pc-linux-gnu", "-fsycl-is-device", "-std=c++17", "-fdeclspec",
     "-x", "c++", "-disable-llvm-passes", "-nostdsysteminc", "-nobuiltininc", "-fno-rtti", "-relaxed-aliasing", "-fno-sized-deallocation",
     "-ftemplate-depth=400", "-fconstexpr-depth=256", "-fconstexpr-steps=4000000",
-    "-ferror-limit", "50", "-fmacro-backtrace-limit=4", "-fdiagnostics-show-note-include-stack",
+    "-ferror-limit", "50", "-fmacro-backtrace-limit=4", "-ftemplate-backtrace-limit=4", "-fshow-overloads=best", "-fno-elide-type",
     // What Metal's own C++ allows silently, or what our rewriting causes.
     "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension", "-Wno-vla-cxx-extension", "-Wno-static-float-init",
     "-Wno-undefined-inline", "-Wno-undefined-internal", "-Wno-missing-declarations", "-Wno-ignored-attributes",

@@ -1,5 +1,7 @@
 #include "msl/reachable.hpp"
 
+#include <set>
+
 #include "msl/diagnostics.hpp"
 #include "msl/file_system.hpp"
 
@@ -41,8 +43,10 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
     return true;
   }
   bool VisitMemberExpr(clang::MemberExpr* member) {
-    if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(member->getMemberDecl()))
+    if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(member->getMemberDecl())) {
       add(function, member->getMemberLoc());
+      objects_.insert(member->getBase());
+    }
     else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
       add(variable);
     return true;
@@ -68,12 +72,14 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
   }
   bool VisitVarDecl(clang::VarDecl* variable) {
     add_destructor(variable->getType(), variable->getLocation());
+    if (!in_stdlib(context_.getSourceManager(), variable->getLocation())) check_local(variable);
     return true;
   }
-  // The default address space takes pointers into the others, so that objects can be copied out of them; Metal's thread
-  // address space does not.
+  // The default address space takes pointers into the others, so that objects can be copied out of them and have their
+  // member functions called; Metal's thread address space does not.
   bool VisitCastExpr(clang::CastExpr* cast) {
     if (cast->getCastKind() != clang::CK_AddressSpaceConversion || !cast->getType()->isPointerType()) return true;
+    if (objects_.contains(cast)) return true;
     const clang::QualType from = cast->getSubExpr()->getType();
     const clang::QualType to = cast->getType();
     if (to->getPointeeType().getAddressSpace() != clang::LangAS::Default) return true;
@@ -107,6 +113,48 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
     uses_.errors.emplace_back(std::move(message), at);
     return true;
   }
+
+  void check_local(clang::VarDecl* variable) {
+    const clang::QualType type = variable->getType();
+    const std::string name = "'" + variable->getNameAsString() + "'";
+    if (variable->isStaticLocal()) {
+      const clang::LangAS space = type.getAddressSpace();
+      if (space == clang::LangAS::sycl_local && variable->getInit()) {
+        if (!is_default(variable->getInit()))
+          error(variable->getLocation(), name + " is in threadgroup memory, which cannot have an initializer");
+        variable->setInit(nullptr);  // no thread runs constructors for the others
+      } else if (space == clang::LangAS::Default && !context_.getBaseElementType(type).isConstQualified()) {
+        error(variable->getLocation(), "Metal has no static variable that changes: " + name +
+                                           " must be const, or in threadgroup memory");
+      }
+    }
+    if (const auto* array = context_.getAsVariableArrayType(type); array && array->getSizeExpr())
+      if (const std::string unknown = unknown_in(array->getSizeExpr()); !unknown.empty())
+        error(variable->getLocation(), "the size of array " + name + " depends on '" + unknown +
+                                           "', which is no constant");
+  }
+
+  // What a variable of a class type gets when nothing is written.
+  static bool is_default(const clang::Expr* initializer) {
+    const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initializer->IgnoreImplicit());
+    return construct && construct->getNumArgs() == 0;
+  }
+
+  // The name of a variable in the expression that has no value before the kernel runs.
+  std::string unknown_in(const clang::Stmt* expression) const {
+    if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
+      const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+      if (!variable || (variable->hasGlobalStorage() && variable->getType().isConstQualified())) return "";
+      if (variable->getType().isConstQualified() && variable->getInit()) return unknown_in(variable->getInit());
+      return variable->getNameAsString();
+    }
+    for (const clang::Stmt* part : expression->children()) {
+      if (!part) continue;
+      if (std::string unknown = unknown_in(part); !unknown.empty()) return unknown;
+    }
+    return "";
+  }
+
   void add(clang::FunctionDecl* function, clang::SourceLocation at) { uses_.functions.emplace_back(function, at); }
   void add(clang::VarDecl* variable) {
     if (variable->hasGlobalStorage() && !variable->isStaticLocal()) uses_.variables.push_back(variable);
@@ -119,6 +167,7 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
 
   clang::ASTContext& context_;
   ReachabilityWalker::Uses& uses_;
+  std::set<const clang::Expr*> objects_;  // those whose member functions are called
 };
 
 // A function that a device supplies: declared by the standard library with the symbol of a builtin.
@@ -133,6 +182,7 @@ bool is_builtin(const clang::FunctionDecl* function) {
 Reachable ReachabilityWalker::from(clang::FunctionDecl* function) {
   states_.clear();
   seen_variables_.clear();
+  recursive_.clear();
   result_ = {};
   visit(function);
   return std::move(result_);
@@ -159,7 +209,7 @@ void ReachabilityWalker::follow(const Uses& uses) {
   for (auto [called, at] : uses.functions) {
     const auto state = states_.find(called->getCanonicalDecl());
     if (state != states_.end()) {
-      if (state->second == State::open)
+      if (state->second == State::open && recursive_.insert(called->getCanonicalDecl()).second)
         error(at, "'" + called->getNameAsString() + "' calls itself here: Metal has no recursion");
       continue;
     }

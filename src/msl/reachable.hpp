@@ -1,11 +1,13 @@
 // What a function's code consists of: all functions it can call and all variables it can use, found by walking their
 // bodies. On the way it reports, at the place where it happens, what cannot be compiled: a call of a function that is
-// defined nowhere, recursion, inline assembly, a pointer that changes its address space.
+// defined nowhere, recursion, inline assembly, a pointer that changes its address space, a local variable that Metal does
+// not have.
 #pragma once
 
 #include "msl/clang_headers.hpp"
 
 #include <map>
+#include <set>
 #include <vector>
 
 namespace metalloid::msl {
@@ -41,6 +43,7 @@ class ReachabilityWalker {
   std::map<const clang::Decl*, Uses> remembered_;
   std::map<const clang::FunctionDecl*, State> states_;
   std::set<const clang::VarDecl*> seen_variables_;
+  std::set<const clang::FunctionDecl*> recursive_;  // already reported
   Reachable result_;
 };
 

@@ -12,6 +12,8 @@ namespace metalloid::msl {
 
 namespace {
 
+constexpr uint32_t most_threads = 1024;
+
 bool is_kernel(const clang::FunctionDecl* function) { return find_attribute(function, "metal_kernel").has_value(); }
 
 bool is_visible(const clang::FunctionDecl* function) {
@@ -31,6 +33,7 @@ class Finder {
         add_instantiations(function_template);
       } else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
         if (find_attribute(variable, "function_constant")) constants.push_back(variable);
+        variables.push_back(variable);
       } else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::ExportDecl>(declaration)) {
         visit(llvm::cast<clang::DeclContext>(declaration));
       } else if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(declaration)) {
@@ -41,6 +44,7 @@ class Finder {
 
   std::vector<clang::FunctionDecl*> functions;
   std::vector<clang::VarDecl*> constants;
+  std::vector<clang::VarDecl*> variables;  // all of program scope, the constants too
 
  private:
   // Explicit instantiations and specialisations only: one kernel calling another makes no function of the library.
@@ -66,17 +70,30 @@ class Reflector {
       return sema_.SourceMgr.isBeforeInTranslationUnit(a->getLocation(), b->getLocation());
     };
     std::stable_sort(finder.functions.begin(), finder.functions.end(), in_source_order);
+    for (const clang::VarDecl* variable : finder.variables) check_variable(variable);
     for (const clang::VarDecl* constant : finder.constants) add_constant(constant);
+    if (!result_.constants.empty()) find_optional_constants();
     for (clang::FunctionDecl* function : finder.functions) add_function(function);
     return std::move(result_);
   }
 
  private:
+  void check_variable(const clang::VarDecl* variable) {
+    variable_names_.insert(variable->getNameAsString());
+    const clang::QualType type = context_.getBaseElementType(variable->getType());
+    if (type->isDependentType() || variable->isConstexpr() || type->isReferenceType()) return;
+    const clang::LangAS space = variable->getType().getAddressSpace();
+    if (space == clang::LangAS::sycl_global_device || (space == clang::LangAS::Default && type.isConstQualified())) return;
+    error(variable->getLocation(), "'" + variable->getNameAsString() + "' must be in the constant address space, like every variable outside of functions");
+  }
+
   void add_constant(const clang::VarDecl* variable) {
     FunctionConstant constant;
     constant.name = variable->getNameAsString();
     constant.index = static_cast<uint32_t>(find_number(variable, "function_constant").value_or(0));
     constant.data_type = reflect_type(context_, variable->getType()).data_type;
+    if (!is_scalar_or_vector(constant.data_type))
+      error(variable->getLocation(), "function constant '" + constant.name + "' must be a scalar or a vector");
     const auto same_index = [&](const FunctionConstant& other) { return other.index == constant.index; };
     const auto other = std::find_if(result_.constants.begin(), result_.constants.end(), same_index);
     if (other == result_.constants.end()) {
@@ -87,6 +104,36 @@ class Reflector {
     }
   }
 
+  static bool is_scalar_or_vector(DataType type) {
+    return type != DataType::none && type != DataType::structure && type != DataType::array &&
+           type != DataType::texture && type != DataType::sampler && type != DataType::pointer &&
+           !(type >= DataType::float2x2 && type <= DataType::float4x4) &&
+           !(type >= DataType::half2x2 && type <= DataType::half4x4);
+  }
+
+  // Those that the source asks about with is_function_constant_defined() need no value.
+  void find_optional_constants() {
+    class Visitor : public clang::RecursiveASTVisitor<Visitor> {
+     public:
+      bool VisitCallExpr(clang::CallExpr* call) {
+        const clang::FunctionDecl* called = call->getDirectCallee();
+        if (!called || call->getNumArgs() != 1 || !called->getIdentifier() ||
+            called->getName() != "__metal_is_function_constant_defined")
+          return true;
+        const auto* address = llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
+        if (!address) return true;
+        if (const auto* constant = llvm::dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParenImpCasts()))
+          asked.insert(constant->getDecl()->getNameAsString());
+        return true;
+      }
+      std::set<std::string> asked;
+    };
+    Visitor visitor;
+    for (clang::Decl* declaration : context_.getTranslationUnitDecl()->noload_decls())
+      if (!declaration->isFromASTFile()) visitor.TraverseDecl(declaration);
+    for (FunctionConstant& constant : result_.constants) constant.required = !visitor.asked.contains(constant.name);
+  }
+
   void add_function(clang::FunctionDecl* declaration) {
     Function function;
     function.source_name = declaration->getNameAsString();
@@ -95,6 +142,9 @@ class Reflector {
     function.location = location(declaration);
     if (const auto limit = find_number(declaration, "max_total_threads_per_threadgroup"))
       function.max_total_threads_per_threadgroup = static_cast<uint32_t>(*limit);
+    if (const auto limit = function.max_total_threads_per_threadgroup; limit && (*limit == 0 || *limit > most_threads))
+      error(declaration->getLocation(), "'max_total_threads_per_threadgroup' must be between 1 and " +
+                                            std::to_string(most_threads));
     if (!names_.insert(function.name).second) {
       // The same explicit instantiation may stand in a source twice; two functions under one name may not.
       if (find_same(declaration)) return;
@@ -122,7 +172,7 @@ class Reflector {
     parameter.name = declaration->getNameAsString();
     clang::QualType type = declaration->getOriginalType().getNonReferenceType();
     for_each_attribute(declaration, [&](llvm::StringRef name, const std::string& argument) {
-      if (name == "function_constant") parameter.function_constant = argument;
+      if (name == "function_constant") parameter.function_constant = constant_named(declaration, argument);
       if (parameter.grid_value == GridValue::none) parameter.grid_value = grid_value_named(name.str());
     });
     if (parameter.grid_value != GridValue::none) {
@@ -155,6 +205,14 @@ class Reflector {
     parameter.type = reflect_type(context_, type);
     parameter.access = parameter.type.access;
     return parameter;
+  }
+
+  std::string constant_named(const clang::ParmVarDecl* parameter, const std::string& name) {
+    const std::string last = name.substr(name.rfind(':') + 1);
+    if (!variable_names_.contains(last))
+      error(parameter->getLocation(), "'" + name + "' in the attribute of '" + parameter->getNameAsString() +
+                                          "' is not a function constant");
+    return name;
   }
 
   // A pointer or reference into device, constant or threadgroup memory.
@@ -190,27 +248,46 @@ class Reflector {
   }
 
   void check_grid_value(const clang::ParmVarDecl* declaration, const Parameter& parameter) {
-    const auto in = [type = parameter.type.data_type](DataType first, unsigned count) {
-      return type >= first && static_cast<unsigned>(type) < static_cast<unsigned>(first) + count;
-    };
-    if (in(DataType::ushort1, 3) || in(DataType::uint1, 3) || in(DataType::ulong1, 3)) return;
-    // int is accepted by Apple's compiler with a warning; the value is the same.
-    if (in(DataType::int1, 3) || in(DataType::short1, 3)) return;
-    error(declaration->getLocation(), "'" + to_string(parameter.grid_value) + "' must be ushort or uint, or a vector of two or three of them");
+    const unsigned most = is_scalar(parameter.grid_value) ? 1 : 3;
+    // Apple's compiler takes the signed ones with a warning; the value is the same.
+    for (DataType first : {DataType::ushort1, DataType::uint1, DataType::ulong1, DataType::int1, DataType::short1}) {
+      const int more = static_cast<int>(parameter.type.data_type) - static_cast<int>(first);
+      if (more >= 0 && more < static_cast<int>(most)) return;
+    }
+    error(declaration->getLocation(), "'" + to_string(parameter.grid_value) + "' must be ushort or uint" +
+                                          (most == 1 ? "" : ", or a vector of two or three of them"));
+  }
+
+  static bool is_scalar(GridValue value) {
+    switch (value) {
+      case GridValue::thread_index_in_threadgroup:
+      case GridValue::thread_index_in_simdgroup:
+      case GridValue::thread_index_in_quadgroup:
+      case GridValue::simdgroup_index_in_threadgroup:
+      case GridValue::simdgroups_per_threadgroup:
+      case GridValue::dispatch_simdgroups_per_threadgroup:
+      case GridValue::threads_per_simdgroup:
+      case GridValue::thread_execution_width:
+      case GridValue::quadgroup_index_in_threadgroup:
+      case GridValue::quadgroups_per_threadgroup:
+      case GridValue::dispatch_quadgroups_per_threadgroup: return true;
+      default: return false;
+    }
   }
 
   // Metal's rule: an argument without an index takes the lowest one of its kind that is free, in order.
   void assign_indices(Function& function, const clang::FunctionDecl* declaration) {
     struct Space {
+      const char* resource;
       const char* attribute;
       uint32_t limit;
       std::map<uint32_t, const Parameter*> used;
     };
     std::map<ParameterKind, Space> spaces;
-    spaces[ParameterKind::buffer] = {"buffer", 31, {}};
-    spaces[ParameterKind::texture] = {"texture", 128, {}};
-    spaces[ParameterKind::sampler] = {"sampler", 16, {}};
-    spaces[ParameterKind::threadgroup_memory] = {"threadgroup", 31, {}};
+    spaces[ParameterKind::buffer] = {"a buffer", "buffer", 31, {}};
+    spaces[ParameterKind::texture] = {"a texture", "texture", 128, {}};
+    spaces[ParameterKind::sampler] = {"a sampler", "sampler", 16, {}};
+    spaces[ParameterKind::threadgroup_memory] = {"threadgroup memory", "threadgroup", 31, {}};
     const auto space_of = [&](const Parameter& parameter) -> Space* {
       const auto kind = parameter.kind == ParameterKind::visible_function_table ? ParameterKind::buffer : parameter.kind;
       const auto space = spaces.find(kind);
@@ -222,6 +299,10 @@ class Reflector {
       Space* space = space_of(parameter);
       if (!space) continue;
       const clang::ParmVarDecl* written = declaration->getParamDecl(i);
+      for (const auto& [kind, other] : spaces)
+        if (&other != space && find_attribute(written, other.attribute))
+          error(written->getLocation(), "'" + parameter.name + "' is " + space->resource + ": its index is written [[" +
+                                            space->attribute + "(n)]], not [[" + other.attribute + "(n)]]");
       const auto index = find_number(written, space->attribute);
       if (!index) {
         unnumbered.push_back(i);
@@ -270,6 +351,7 @@ class Reflector {
   clang::ASTContext& context_;
   Reflection result_;
   std::set<std::string> names_;
+  std::set<std::string> variable_names_;
 };
 
 }  // namespace

@@ -161,9 +161,11 @@ class TypeReflector {
       if (arguments.size() > 1) result.access = texture_access(arguments[1]);
       return result;
     }
-    if (name == "vec" || name == "packed_vec") {
-      result.data_type = vector_type(scalar_type(context_, arguments[0].getAsType()), number(1));
-      if (name == "packed_vec") result.name = "packed_" + to_string(result.data_type);
+    if (name == "__vec" || name == "__packed_vec") {
+      const auto* elements = context_.getAsConstantArrayType(arguments[0].getAsType());
+      result.data_type =
+          vector_type(scalar_type(context_, elements->getElementType()), elements->getSize().getZExtValue());
+      if (name == "__packed_vec") result.name = "packed_" + to_string(result.data_type);
     } else if (name == "matrix") {
       result.data_type = matrix_type(scalar_type(context_, arguments[0].getAsType()), number(1), number(2));
     } else if (name == "array" && arguments.size() == 2) {

@@ -27,7 +27,10 @@ class ParseAction final : public clang::ASTFrontendAction {
     clang::Preprocessor& preprocessor = instance.getPreprocessor();
     preprocessor.setPredefines(preprocessor.getPredefines() + macros_);
     parser_ = std::make_unique<clang::Parser>(preprocessor, instance.getSema(), /*SkipFunctionBodies=*/false);
+    // Sema looks at comments as they are lexed, and at where it is when it has something to say about one.
+    instance.getSema().CurContext = instance.getASTContext().getTranslationUnitDecl();
     rewrite_tokens(preprocessor);
+    instance.getSema().CurContext = nullptr;
     if (!instance.getDiagnostics().hasErrorOccurred()) parse(instance.getSema());
   }
 

@@ -24,6 +24,7 @@ int run_metalloid(const Arguments& arguments) {
   app.require_subcommand(1);
   app.add_subcommand("compile", "Compile Metal source into a library");
   add_inspect(app);
+  add_bench(app);
   app.footer(
       fmt::format("Examples:\n"
                   "  metalloid compile softmax.metal -o softmax.metallib\n"

@@ -33,5 +33,6 @@ using Program = int (*)(const Arguments&);
 Program find_driver(std::string_view name);
 
 void add_inspect(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace metalloid::tool

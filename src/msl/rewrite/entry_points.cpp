@@ -38,7 +38,15 @@ EntryPoint read_entry_point(const Rewriting& r, const Statement& statement) {
   EntryPoint entry;
   std::optional<FunctionHead> function = r.outline.function_head(statement);
   bool instantiation = r.outline.is_explicit_instantiation(statement);
-  if (!function && !instantiation) return entry;
+  if (!function && !instantiation) {
+    // A head that is not well-formed, of which Clang will speak; it should not stumble over the keyword.
+    size_t first = tokens.skip_template_headers(statement.begin, statement.stop);
+    if (tokens.is_word(first, "kernel") && is_stage_keyword(tokens, first)) {
+      entry.keyword = first;
+      entry.kernel = true;
+    }
+    return entry;
+  }
 
   size_t end = function ? function->open : statement.stop;
   for (size_t k = tokens.skip_template_headers(statement.begin, statement.stop); k < end; ++k) {
