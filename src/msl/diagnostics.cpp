@@ -18,9 +18,21 @@ bool is_noise(const std::string& note) {
 
 // "requires 2 arguments, but 1 was provided" of a note on a function that could not be called; else empty.
 std::string reason_of(const std::string& note) {
-  static const std::regex pattern(R"(^candidate (?:function|constructor)(?: template)?(?: \[.*\])? not viable: (.*)$)");
+  static const std::regex pattern(R"(^candidate (?:function|constructor)(?: template)?(?: \(.*\))? not viable: (.*)$)");
   std::smatch match;
   return std::regex_match(note, match, pattern) ? match[1].str() : "";
+}
+
+// Where functions of the standard library could not be called and all for the same reason, that reason.
+std::string common_reason(const std::string& message, const std::vector<std::string>& reasons) {
+  if (reasons.empty()) return "";
+  const std::string& first = reasons.front();
+  const auto is_same = [&](const std::string& reason) { return reason == first; };
+  const auto is_count = [](const std::string& reason) { return reason.starts_with("requires "); };
+  const bool is_call = message.starts_with("no matching function");
+  const bool is_common = is_call && (std::all_of(reasons.begin(), reasons.end(), is_same) ||
+                                     std::all_of(reasons.begin(), reasons.end(), is_count));
+  return is_common || message.starts_with("no viable overloaded") ? ": " + first : "";
 }
 
 }  // namespace
@@ -54,7 +66,7 @@ void DiagnosticCollector::handle_message(Diagnostic diagnostic, bool in_stdlib) 
 void DiagnosticCollector::handle_note(Diagnostic note, bool in_stdlib) {
   if (current_ == none) return;
   if (in_stdlib) {
-    if (!is_noise(note.message)) reasons_.insert(reason_of(note.message));
+    if (std::string reason = reason_of(note.message); !reason.empty()) reasons_.push_back(std::move(reason));
   } else if (misplaced_) {
     Diagnostic& message = collected_[current_];
     message.file = note.file;
@@ -69,7 +81,8 @@ void DiagnosticCollector::handle_note(Diagnostic note, bool in_stdlib) {
 
 void DiagnosticCollector::finish_message() {
   if (current_ != none) {
-    if (reasons_.size() == 1 && !reasons_.begin()->empty()) collected_[current_].message += ": " + *reasons_.begin();
+    std::string& message = collected_[current_].message;
+    message += common_reason(message, reasons_);
     // Clang says once how it came into a standard header; what follows there is a consequence of the first error.
     if (misplaced_ && current_ > 0) collected_.resize(current_);
   }

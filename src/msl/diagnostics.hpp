@@ -7,7 +7,6 @@
 
 #include <metalloid/diagnostic.hpp>
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,9 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   static constexpr size_t none = static_cast<size_t>(-1);
 
   std::vector<Diagnostic> collected_;
-  size_t current_ = none;          // the error or warning that notes belong to; none if it is a repetition
-  bool misplaced_ = false;         // it points into a standard header
-  std::set<std::string> reasons_;  // why functions of the standard headers could not be called
+  size_t current_ = none;             // the error or warning that notes belong to; none if it is a repetition
+  bool misplaced_ = false;            // it points into a standard header
+  std::vector<std::string> reasons_;  // why functions of the standard headers could not be called
 };
 
 // Says an error of our own at a place in the source.

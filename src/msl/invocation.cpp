@@ -25,6 +25,19 @@ constexpr const char* fixed_arguments[] = {
 
 std::string version_number(LanguageVersion version) { return fmt::format("{}{}0", version.major, version.minor); }
 
+// The macros by which headers and shaders ask for a feature, and the version of the language that brought it. Ray
+// tracing and tensors are not here: a source that asks is told no.
+const std::pair<LanguageVersion, const char*> features[] = {
+    {{1, 2}, "__HAVE_FUNCTION_CONSTANTS__"},
+    {{2, 1}, "__HAVE_TEXTURE_BUFFER__"},
+    {{2, 1}, "__HAVE_SIMDGROUP_REDUCTION__"},
+    {{2, 3}, "__HAVE_SIMDGROUP_MATRIX__"},
+    {{2, 3}, "__HAVE_VISIBLE_FUNCTION_TABLE__"},
+    {{3, 0}, "__HAVE_ATOMIC_FLOAT__"},
+    {{3, 1}, "__HAVE_BFLOAT__"},
+    {{3, 2}, "__HAVE_COHERENT__"},
+};
+
 std::vector<std::string> predefined_macros(const CompileOptions& options) {
   const bool fast = options.math_mode == MathMode::fast;
   std::vector<std::string> macros = {
@@ -32,17 +45,13 @@ std::vector<std::string> predefined_macros(const CompileOptions& options) {
       "__METAL__=1",
       "__METAL_MACOS__=1",
       "__METALLOID__=1",
-      "__APPLE_METAL__=1",
-      "__HAVE_SIMDGROUP_MATRIX__=1",
-      "__HAVE_BFLOAT__=1",
-      "__HAVE_ATOMIC_FLOAT__=1",
-      "__HAVE_RAYTRACING__=0",
-      "__HAVE_TENSOR__=0",
       "TARGET_OS_OSX=1",
       "TARGET_OS_IPHONE=0",
       fmt::format("__METAL_FAST_MATH_FUNCTIONS__={:d}", fast && !options.precise_functions),
   };
-  if (options.math_mode == MathMode::fast) macros.push_back("__FAST_MATH__=1");
+  if (fast) macros.push_back("__FAST_MATH__=1");
+  for (const auto& [since, macro] : features)
+    if (options.language >= since) macros.push_back(macro);
   return macros;
 }
 

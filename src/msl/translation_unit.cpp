@@ -37,11 +37,18 @@ class ParseAction final : public clang::ASTFrontendAction {
   void EndSourceFileAction() override { parser_.reset(); }
 
  private:
+  static constexpr size_t most_tokens = 8'000'000;  // real libraries have up to 200,000
+
   void rewrite_tokens(clang::Preprocessor& preprocessor) {
     preprocessor.EnterMainSourceFile();
     std::vector<clang::Token> tokens;
     do {
       preprocessor.Lex(tokens.emplace_back());
+      if (tokens.size() == most_tokens) {
+        report_error(preprocessor.getDiagnostics(), tokens.back().getLocation(),
+                     "the source has more than 8 million tokens after preprocessing");
+        return;
+      }
     } while (tokens.back().isNot(clang::tok::eof));
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const auto is_stdlib = [&](clang::SourceLocation location) { return in_stdlib(sources, location); };
@@ -100,10 +107,20 @@ bool TranslationUnit::parse() {
   declarations_ = std::move(reflection.declarations);
   constants_ = std::move(reflection.constants);
   walker_ = std::make_unique<ReachabilityWalker>(instance_->getSema());
-  // Functions that are no templates are checked through to their last call now; template kernels when they are made.
-  for (clang::FunctionDecl* declaration : declarations_)
-    if (!declaration->isTemplateInstantiation()) walker_->from(declaration);
+  check_bodies();
   return !instance_->getDiagnostics().hasErrorOccurred();
+}
+
+// Checks functions through to their last call, so that what is wrong with them is said now. Where a source instantiates
+// its templates very often, it is said when the code is asked for: making them all takes as long as compiling them.
+void TranslationUnit::check_bodies() {
+  const auto deferred = llvm::count_if(declarations_, [](auto* function) { return function->isTemplateInstantiation(); });
+  for (clang::FunctionDecl* declaration : declarations_) {
+    if (deferred > most_checked_instantiations && declaration->isTemplateInstantiation()) continue;
+    const clang::FunctionDecl* definition = nullptr;
+    if (instantiate(declaration) && declaration->isDefined(definition))
+      walker_->from(const_cast<clang::FunctionDecl*>(definition));
+  }
 }
 
 Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
@@ -130,7 +147,8 @@ bool TranslationUnit::instantiate(clang::FunctionDecl* function) {
   if (!function->isTemplateInstantiation() || function->isDefined()) return true;
   clang::Sema& sema = instance_->getSema();
   function->setTemplateSpecializationKind(clang::TSK_ExplicitInstantiationDefinition);
-  sema.InstantiateFunctionDefinition(function->getLocation(), function, /*Recursive=*/true,
+  const clang::SourceLocation written = function->getPointOfInstantiation();
+  sema.InstantiateFunctionDefinition(written.isValid() ? written : function->getLocation(), function, /*Recursive=*/true,
                                      /*DefinitionRequired=*/true, /*AtEndOfTU=*/true);
   sema.PerformPendingInstantiations();
   return !instance_->getDiagnostics().hasErrorOccurred();

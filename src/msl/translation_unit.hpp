@@ -36,6 +36,9 @@ class TranslationUnit {
   Result<std::shared_ptr<const Code>> emit(size_t function);
 
  private:
+  static constexpr int most_checked_instantiations = 64;
+
+  void check_bodies();
   bool instantiate(clang::FunctionDecl* function);
 
   std::string source_;
