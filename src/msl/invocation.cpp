@@ -19,7 +19,7 @@ constexpr const char* fixed_arguments[] = {
     // What Metal's own C++ allows silently, or what our rewriting causes.
     "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension", "-Wno-vla-cxx-extension", "-Wno-static-float-init",
     "-Wno-undefined-inline", "-Wno-undefined-internal", "-Wno-missing-declarations", "-Wno-ignored-attributes",
-    "-Wno-pass-failed", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
+    "-Wno-pass-failed", "-Wno-invalid-constexpr", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
     "-Wno-sign-compare", "-Wno-unused-function", "-Wno-duplicate-decl-specifier", "-Wno-literal-range", "-Wno-c99-designator", "-Wno-reorder-init-list",
 };
 

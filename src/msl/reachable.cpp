@@ -182,7 +182,6 @@ bool is_builtin(const clang::FunctionDecl* function) {
 Reachable ReachabilityWalker::from(clang::FunctionDecl* function) {
   states_.clear();
   seen_variables_.clear();
-  recursive_.clear();
   result_ = {};
   visit(function);
   return std::move(result_);
@@ -209,8 +208,7 @@ void ReachabilityWalker::follow(const Uses& uses) {
   for (auto [called, at] : uses.functions) {
     const auto state = states_.find(called->getCanonicalDecl());
     if (state != states_.end()) {
-      if (state->second == State::open && recursive_.insert(called->getCanonicalDecl()).second)
-        error(at, "'" + called->getNameAsString() + "' calls itself here: Metal has no recursion");
+      if (state->second == State::open) result_.recursive_calls.emplace_back(called, at);
       continue;
     }
     const clang::FunctionDecl* definition = nullptr;

@@ -1,6 +1,6 @@
 // What a function's code consists of: all functions it can call and all variables it can use, found by walking their
 // bodies. On the way it reports, at the place where it happens, what cannot be compiled: a call of a function that is
-// defined nowhere, recursion, inline assembly, a pointer that changes its address space, a local variable that Metal does
+// defined nowhere, inline assembly, a pointer that changes its address space, a local variable that Metal does
 // not have.
 #pragma once
 
@@ -15,6 +15,7 @@ namespace metalloid::msl {
 struct Reachable {
   std::vector<clang::FunctionDecl*> functions;  // definitions, the starting one first
   std::vector<clang::VarDecl*> variables;       // of program scope
+  std::vector<std::pair<clang::FunctionDecl*, clang::SourceLocation>> recursive_calls;
 };
 
 class ReachabilityWalker {
@@ -43,7 +44,6 @@ class ReachabilityWalker {
   std::map<const clang::Decl*, Uses> remembered_;
   std::map<const clang::FunctionDecl*, State> states_;
   std::set<const clang::VarDecl*> seen_variables_;
-  std::set<const clang::FunctionDecl*> recursive_;  // already reported
   Reachable result_;
 };
 

@@ -115,11 +115,15 @@ bool TranslationUnit::parse() {
 // its templates very often, it is said when the code is asked for: making them all takes as long as compiling them.
 void TranslationUnit::check_bodies() {
   const auto deferred = llvm::count_if(declarations_, [](auto* function) { return function->isTemplateInstantiation(); });
-  for (clang::FunctionDecl* declaration : declarations_) {
+  for (size_t i = 0; i < declarations_.size(); ++i) {
+    clang::FunctionDecl* declaration = declarations_[i];
     if (deferred > most_checked_instantiations && declaration->isTemplateInstantiation()) continue;
     const clang::FunctionDecl* definition = nullptr;
-    if (instantiate(declaration) && declaration->isDefined(definition))
-      walker_->from(const_cast<clang::FunctionDecl*>(definition));
+    if (!instantiate(declaration) || !declaration->isDefined(definition)) continue;
+    const Reachable reachable = walker_->from(const_cast<clang::FunctionDecl*>(definition));
+    // Whether recursion is a loop in disguise shows in its code only.
+    if (!reachable.recursive_calls.empty() && !instance_->getDiagnostics().hasErrorOccurred())
+      (void)msl::emit(*instance_, functions_[i], reachable, constants_);
   }
 }
 

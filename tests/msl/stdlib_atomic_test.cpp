@@ -51,10 +51,10 @@ kernel void k(device Counters& c, uint i [[thread_position_in_grid]]) {
 
 TEST(StdlibAtomic, OrdersOtherThanRelaxedAreErrors) {
   expect_error(R"(
-kernel void k(device atomic_int* a) { $atomic_fetch_add_explicit(a, 1, memory_order_seq_cst); }
+kernel void k(device atomic_int* a) { atomic_fetch_add_explicit(a, 1, memory_order_seq_cst$); }
 )", "atomic operations have no order but memory_order_relaxed; use atomic_thread_fence", 2);
   expect_error(R"(
-kernel void k(device atomic_int* a, device int* o) { o[0] = $atomic_load_explicit(a, memory_order_acquire); }
+kernel void k(device atomic_int* a, device int* o) { o[0] = atomic_load_explicit(a, memory_order_acquire$); }
 )", "atomic operations have no order but memory_order_relaxed; use atomic_thread_fence", 2);
 }
 
@@ -67,7 +67,13 @@ kernel void k(constant atomic_int* a) { $atomic_store_explicit(a, 1, memory_orde
 )", "no matching function for call to 'atomic_store_explicit'", 4);
   expect_error(R"(
 kernel void k(device atomic_float* a) { $atomic_fetch_and_explicit(a, 1, memory_order_relaxed); }
-)", "", 4);
+)", "bitwise atomic operations need an atomic integer", 4);
+  expect_error(R"(
+kernel void k(device atomic_bool* a) { $atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }
+)", "an atomic bool has no arithmetic", 4);
+  expect_error(R"(
+kernel void k(device atomic<float4>* a) { a$[0]; }
+)", "an atomic holds an int, uint, bool, float, long or ulong", 4);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ kernel void mixed(device float* f, device half* h, device bfloat* b) {
 
 TEST(StdlibGroups, MatricesOfOtherTypesAndSizesAreErrors) {
   expect_error(R"(
-kernel void k(device float* f) { $simdgroup_matrix<float, 4, 4> m(0.0f); }
+kernel void k(device float* f) { simdgroup_matrix<float, 4, 4> $m(0.0f); }
 )", "a simdgroup_matrix has 8 rows and 8 columns", 2);
   expect_error(R"(
 kernel void k(device float* f) { simdgroup_half8x8 m; $simdgroup_load(m, f); }

@@ -113,6 +113,9 @@ void mark_entry_points(Rewriting& r) {
     if (statement.scope != ScopeKind::namespace_ && statement.scope != ScopeKind::class_) continue;
     if (r.tokens.verbatim(statement.begin)) continue;
     EntryPoint entry = read_entry_point(r, statement);
+    // `struct S {...} kernel void f()`: without the keyword, Clang sees that a semicolon is missing.
+    for (size_t k = r.tokens.next(statement.begin); k < statement.end; k = r.tokens.next(k))
+      if (r.tokens.is(k - 1, tok::r_brace) && is_stage_keyword(r.tokens, k)) r.edits.erase(k);
     if (!entry.stage.empty()) {
       cut_out(r, statement, entry);
       continue;
