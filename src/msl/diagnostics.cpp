@@ -147,6 +147,8 @@ std::string in_metal_words(std::string message) {
       {std::regex(R"((metal::)?\bpacked_vec<(\w+), ([234])>)"), "packed_$2$3"},
       {std::regex(R"((metal::)?\bmatrix<(\w+), ([234]), ([234])>)"), "$2$3x$4"},
       {std::regex(R"(\b__metal_(\w+))"), "$1"},
+      {std::regex(R"(^explicit instantiation of ('.*') does not refer to a function template, .*$)"),
+       "no template $1 that fits this instantiation has been declared"},
       {std::regex(R"(^read-only variable is not assignable$)"), "cannot assign to memory that is constant or const"},
       // Swizzles are properties, which have setters.
       {std::regex(R"(^'this' argument to member function '__put_\w+' is an rvalue, .*)"),

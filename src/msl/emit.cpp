@@ -91,10 +91,6 @@ void isolate(llvm::Module& module, const std::string& entry) {
     object.setVisibility(llvm::GlobalValue::DefaultVisibility);
     object.setDSOLocal(!is_entry);
   }
-  // Threadgroup memory starts with no particular value, whatever C++ says of static variables.
-  for (llvm::GlobalVariable& global : module.globals())
-    if (global.getAddressSpace() == threadgroup_address_space && global.hasInitializer())
-      global.setInitializer(llvm::UndefValue::get(global.getValueType()));
   for (llvm::Function& function : module) {
     function.removeFnAttr("sycl-module-id");
     if (function.isDeclaration() || function.getName() == entry) continue;

@@ -119,10 +119,8 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
     const std::string name = "'" + variable->getNameAsString() + "'";
     if (variable->isStaticLocal()) {
       const clang::LangAS space = type.getAddressSpace();
-      if (space == clang::LangAS::sycl_local && variable->getInit()) {
-        if (!is_default(variable->getInit()))
-          error(variable->getLocation(), name + " is in threadgroup memory, which cannot have an initializer");
-        variable->setInit(nullptr);  // no thread runs constructors for the others
+      if (space == clang::LangAS::sycl_local) {
+        check_threadgroup_variable(variable, name);
       } else if (space == clang::LangAS::Default && !context_.getBaseElementType(type).isConstQualified()) {
         error(variable->getLocation(), "Metal has no static variable that changes: " + name +
                                            " must be const, or in threadgroup memory");
@@ -132,6 +130,19 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
       if (const std::string unknown = unknown_in(array->getSizeExpr()); !unknown.empty())
         error(variable->getLocation(), "the size of array " + name + " depends on '" + unknown +
                                            "', which is no constant");
+  }
+
+  // Threadgroup memory starts with no particular value and no thread runs constructors for the others. Where a constant
+  // is written all the same, it is kept: a device stores it before a threadgroup starts.
+  void check_threadgroup_variable(clang::VarDecl* variable, const std::string& name) {
+    clang::Expr* initializer = variable->getInit();
+    if (!initializer || is_default(initializer)) {
+      variable->setInit(nullptr);
+      variable->addAttr(clang::LoaderUninitializedAttr::CreateImplicit(context_));
+    } else if (!initializer->isConstantInitializer(context_, /*ForRef=*/false)) {
+      error(variable->getLocation(), name + " is in threadgroup memory: its initializer must be a constant");
+      variable->setInit(nullptr);
+    }
   }
 
   // What a variable of a class type gets when nothing is written.

@@ -91,7 +91,7 @@ class Reflector {
     FunctionConstant constant;
     constant.name = variable->getNameAsString();
     constant.index = static_cast<uint32_t>(find_number(variable, "function_constant").value_or(0));
-    constant.data_type = reflect_type(context_, variable->getType()).data_type;
+    constant.data_type = reflect_type(sema_, variable->getType()).data_type;
     if (!is_scalar_or_vector(constant.data_type))
       error(variable->getLocation(), "function constant '" + constant.name + "' must be a scalar or a vector");
     const auto same_index = [&](const FunctionConstant& other) { return other.index == constant.index; };
@@ -177,7 +177,7 @@ class Reflector {
     });
     if (parameter.grid_value != GridValue::none) {
       parameter.kind = ParameterKind::grid_value;
-      parameter.type = reflect_type(context_, declaration->getType());
+      parameter.type = reflect_type(sema_, declaration->getType());
       check_grid_value(declaration, parameter);
       return parameter;
     }
@@ -202,7 +202,7 @@ class Reflector {
         reflect_memory(function, declaration, parameter);
         return parameter;
     }
-    parameter.type = reflect_type(context_, type);
+    parameter.type = reflect_type(sema_, type);
     parameter.access = parameter.type.access;
     return parameter;
   }
@@ -221,7 +221,7 @@ class Reflector {
     const clang::QualType pointee = type->getPointeeType();
     if (pointee.isNull()) {
       parameter.kind = ParameterKind::value;
-      parameter.type = reflect_type(context_, type);
+      parameter.type = reflect_type(sema_, type);
       if (function.kind == FunctionKind::kernel)
         error(declaration->getLocation(),
               "parameter '" + parameter.name +
@@ -229,7 +229,7 @@ class Reflector {
                   "a texture, a sampler, or have an attribute such as [[thread_position_in_grid]]");
       return;
     }
-    parameter.type = reflect_type(context_, pointee);
+    parameter.type = reflect_type(sema_, pointee);
     parameter.access = pointee.isConstQualified() ? Access::read : Access::read_write;
     switch (pointee.getAddressSpace()) {
       case clang::LangAS::sycl_global: parameter.kind = ParameterKind::buffer; return;

@@ -74,12 +74,12 @@ Access texture_access(const clang::TemplateArgument& argument) {
 
 class TypeReflector {
  public:
-  explicit TypeReflector(const clang::ASTContext& context) : context_(context) {}
+  explicit TypeReflector(clang::Sema& sema) : sema_(sema), context_(sema.Context) {}
 
   Type reflect(clang::QualType qualified) {
     const clang::QualType type = qualified.getCanonicalType().getUnqualifiedType();
     Type result;
-    if (type->isVoidType() || type->isIncompleteType() || type->isFunctionType()) return result;
+    if (type->isVoidType() || type->isFunctionType() || !sema_.isCompleteType({}, type)) return result;
     result.size = context_.getTypeSizeInChars(type).getQuantity();
     result.alignment = context_.getTypeAlignInChars(type).getQuantity();
     if (const auto* array = context_.getAsConstantArrayType(type)) return reflect_array(result, array);
@@ -189,14 +189,15 @@ class TypeReflector {
     return result;
   }
 
+  clang::Sema& sema_;
   const clang::ASTContext& context_;
   std::vector<const clang::RecordDecl*> open_;
 };
 
 }  // namespace
 
-Type reflect_type(const clang::ASTContext& context, clang::QualType type) {
-  return TypeReflector(context).reflect(type);
+Type reflect_type(clang::Sema& sema, clang::QualType type) {
+  return TypeReflector(sema).reflect(type);
 }
 
 StdlibType stdlib_type(clang::QualType type) {

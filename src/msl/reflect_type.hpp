@@ -10,7 +10,8 @@
 
 namespace metalloid::msl {
 
-Type reflect_type(const clang::ASTContext& context, clang::QualType type);
+// Instantiates class templates on the way where nobody has needed them yet.
+Type reflect_type(clang::Sema& sema, clang::QualType type);
 
 // A type of the standard library that stands for a resource.
 enum class Resource { none, texture, sampler, visible_function_table };

@@ -63,7 +63,7 @@ TEST(Language, LambdasCaptureAndAreGeneric) {
       auto by_value = [=](float x) { return x * in[0]; };
       auto generic = [](auto x, thread float& y) { y += x; return x; };
       auto with_state = [count = 0]() mutable { return ++count; };
-      const auto store = [&shared](uint k, float v) { shared[k] = v; };
+      const auto store = [&](uint k, float v) { shared[k] = v; };
       constexpr auto square = [](int x) { return x * x; };
       static_assert(square(3) == 9, "");
       store(i, by_value(generic(2, sum)) + generic(1.0h, sum) + with_state());

@@ -146,11 +146,11 @@ TEST(SignatureErrors, AnInstantiationNamesATemplateThatExists) {
   expect_error(R"(
     template <typename T> kernel void f(device T* out) { out[0] = 1; }
     template [[host_name("f_float")]] kernel void $f<float>(device int*);)",
-               "explicit instantiation of 'f' does not refer to a function template", 1);
+               "no template 'f' that fits this instantiation has been declared", 1);
   expect_error(R"(
     template <typename T> kernel void f(device T* out) { out[0] = 1; }
     template [[host_name("g_float")]] kernel void $g<float>(device float*);)",
-               "explicit instantiation of undeclared template function 'g'");
+               "no template 'g' that fits this instantiation has been declared");
 }
 
 TEST(SignatureErrors, OptionalArgumentsNameAFunctionConstant) {

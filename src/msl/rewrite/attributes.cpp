@@ -24,6 +24,7 @@ bool is_graphics(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
       .Cases({"position", "point_size", "point_coord", "clip_distance", "viewport_array_index", "user", "flat"}, true)
       .Cases({"render_target_array_index", "invariant", "shared", "attribute", "color", "depth", "stencil"}, true)
+      .Case("index", true)
       .Cases({"center_perspective", "center_no_perspective", "centroid_perspective", "centroid_no_perspective"}, true)
       .Cases({"sample_perspective", "sample_no_perspective", "sample_mask", "sample_id", "front_facing"}, true)
       .Cases({"primitive_id", "barycentric_coord", "vertex_id", "instance_id", "base_vertex", "base_instance"}, true)
@@ -33,20 +34,28 @@ bool is_graphics(llvm::StringRef name) {
       .Default(false);
 }
 
+// Attributes whose argument is an expression, even if it is a lone identifier.
+bool takes_number(llvm::StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"buffer", "texture", "sampler", "threadgroup", "id", "function_constant"}, true)
+      .Cases({"max_total_threads_per_threadgroup", "required_threads_per_threadgroup"}, true)
+      .Default(false);
+}
+
 struct Attribute {
   size_t begin, end;  // name and arguments
 };
 
-// Empty where the list holds anything that is not Metal's.
+// Metal takes lists without commas too: [[color(0) index(1)]]. Empty where the list holds anything that is not Metal's.
 std::vector<Attribute> parse(const TokenStream& tokens, size_t i) {
   std::vector<Attribute> attributes;
   size_t close = tokens.match(i + 1);
   for (size_t k = i + 2; k < close;) {
     if (tokens.word(k).empty() || is_standard(tokens.word(k)) || tokens.is(k + 1, tok::coloncolon)) return {};
     size_t end = tokens.is(k + 1, tok::l_paren) ? tokens.next(k + 1) : k + 1;
-    if (end > close || (end < close && !tokens.is(end, tok::comma))) return {};
+    if (end > close || (end < close && !tokens.is(end, tok::comma) && tokens.word(end).empty())) return {};
     attributes.push_back({k, end});
-    k = end + 1;
+    k = tokens.is(end, tok::comma) ? end + 1 : end;
   }
   return attributes;
 }
@@ -106,11 +115,12 @@ class Placement {
     for (size_t n = 0; n < attributes.size(); ++n) {
       const Attribute& attribute = attributes[n];
       if (is_graphics(tokens_.word(attribute.begin))) {
-        size_t end = n + 1 < attributes.size() ? attribute.end + 1 : attribute.end;
-        r_.edits.cut(attribute.begin, end);
+        r_.edits.cut(attribute.begin, n + 1 < attributes.size() ? attributes[n + 1].begin : attribute.end);
       } else {
         ++kept;
         spell(attribute);
+        bool separated = n + 1 == attributes.size() || attributes[n + 1].begin > attribute.end;
+        if (!separated) r_.edits.insert_after(attribute.end - 1, ",");
       }
     }
     size_t end = tokens_.attribute_end(i);
@@ -138,7 +148,7 @@ class Placement {
       for (size_t k = first; k <= last; ++k) constant += r_.preprocessor.getSpelling(tokens_[k]);
       r_.edits.erase(first, last + 1);
       r_.edits.insert_before(first, '"' + constant + '"');
-    } else if (first == last && tokens_.is(first, tok::identifier) && name != "host_name") {
+    } else if (first == last && tokens_.is(first, tok::identifier) && takes_number(name)) {
       r_.edits.insert_before(first, "(");
       r_.edits.insert_after(first, ")");
     }

@@ -124,6 +124,8 @@ bool holds_one_expression(const TokenStream& tokens, size_t open) {
   size_t close = tokens.match(open);
   if (close == open + 1 || tokens.is(open + 1, tok::l_brace)) return false;
   if (close == open + 2 && is_other_scalar(tokens.word(open + 1))) return false;
+  // `T (*f)(T)` and `T (&a)[4]` declare.
+  if (tokens.is(open + 1, tok::star, tok::amp) && tokens.is(close + 1, tok::l_paren, tok::l_square)) return false;
   for (size_t k = open + 1; k < close;) {
     if (tokens.is(k, tok::comma, tok::ellipsis)) return false;
     size_t past = tokens.is(k, tok::less) ? tokens.skip_angles(k, close) : no_token;

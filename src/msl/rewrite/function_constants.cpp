@@ -11,7 +11,7 @@ namespace {
 
 // The `constant` keyword of a declaration at namespace scope, or no_token.
 size_t constant_keyword(const TokenStream& tokens, const Statement& statement) {
-  for (size_t k = statement.begin; k < statement.stop; k = tokens.next(k)) {
+  for (size_t k = tokens.skip_attributes(statement.begin); k < statement.stop; k = tokens.next(k)) {
     if (tokens.is(k, tok::equal, tok::l_paren, tok::l_brace, tok::l_square)) break;
     if (tokens.is_word(k, "constant")) return qualifies_variable(tokens, k, statement.stop) ? k : no_token;
   }
