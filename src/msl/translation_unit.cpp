@@ -134,7 +134,8 @@ Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
   const auto failure = [&](const std::string& otherwise) {
     std::vector<Diagnostic> said = collector_.take();
     diagnostics.Reset(/*soft=*/true);
-    return Error{has_errors(said) ? format(said) : otherwise};
+    if (!has_errors(said)) said.push_back({.message = otherwise});
+    return Error{format(said)};
   };
   clang::FunctionDecl* declaration = declarations_[index];
   if (!instantiate(declaration)) return failure("'" + functions_[index].name + "' could not be instantiated");

@@ -32,7 +32,8 @@ class Driver {
         write_preprocessed();
         break;
       case Stage::check:
-        compile_all();
+        for (const std::shared_ptr<Library>& library : compile_all())
+          if (library) compile_functions(*library);
         break;
       case Stage::compile:
         write_each();

@@ -130,13 +130,18 @@ std::shared_ptr<Library> merge_libraries(const std::vector<std::shared_ptr<Libra
   return *merged;
 }
 
-void write_library(const Library& library, const std::string& path) {
+std::vector<uint8_t> compile_functions(const Library& library) {
   ProgressLine progress("compiling functions", library.functions().size());
   Library watched(library.functions(), library.function_constants(), std::make_shared<WatchedCode>(library, progress));
   auto bytes = watched.serialise();
   progress.clear();
-  if (!bytes) throw Failure{exit_source_error, bytes.error()};
-  write_output(path, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  if (!bytes) throw Failure{exit_source_error, bytes.error(), true};
+  return std::move(*bytes);
+}
+
+void write_library(const Library& library, const std::string& path) {
+  const std::vector<uint8_t> bytes = compile_functions(library);
+  write_output(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace metalloid::tool

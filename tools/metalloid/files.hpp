@@ -24,7 +24,8 @@ std::vector<std::shared_ptr<Library>> read_libraries(const std::string& path);
 // All of them as one; with a single one, that one.
 std::shared_ptr<Library> merge_libraries(const std::vector<std::shared_ptr<Library>>& libraries);
 
-// Compiles what is not compiled yet, with progress on terminals when that takes long, then writes.
+// Compiles what is not compiled yet, with progress on terminals when that takes long. The library's file.
+std::vector<uint8_t> compile_functions(const Library& library);
 void write_library(const Library& library, const std::string& path);
 
 }  // namespace metalloid::tool

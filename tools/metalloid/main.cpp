@@ -62,7 +62,10 @@ int main(int argc, char** argv) {
   try {
     return run(name, Arguments(argv + std::min(argc, 1), argv + argc));
   } catch (const Failure& failure) {
-    fmt::print(stderr, "{}: error: {}\n", name, failure.message);
+    if (failure.is_diagnostics)
+      fmt::print(stderr, "{}", failure.message);
+    else
+      fmt::print(stderr, "{}: error: {}\n", name, failure.message);
     return failure.exit_code;
   } catch (const std::exception& exception) {
     fmt::print(stderr, "{}: error: {}\n", name, exception.what());

@@ -14,10 +14,12 @@ enum ExitCode { exit_success = 0, exit_source_error = 1, exit_usage_error = 2, e
 inline constexpr const char* exit_code_help =
     "Exit codes: 0 success, 1 the source has errors, 2 wrong usage, 3 a file cannot be read or written.";
 
-// Thrown to end a program early; its message is printed once, after the program's name.
+// Thrown to end a program early; its message is printed once, after the program's name, or as it is if it consists of
+// the compiler's diagnostics.
 struct Failure {
   int exit_code;
   std::string message;
+  bool is_diagnostics = false;
 };
 
 using Arguments = std::vector<std::string>;
