@@ -1,11 +1,10 @@
 // Metal source in, library out.
 #pragma once
 
-#include <metalloid/diagnostic.hpp>
-#include <metalloid/library.hpp>
-
 #include <filesystem>
 #include <memory>
+#include <metalloid/diagnostic.hpp>
+#include <metalloid/library.hpp>
 #include <string>
 #include <string_view>
 #include <utility>

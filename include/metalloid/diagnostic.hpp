@@ -13,8 +13,8 @@ struct Diagnostic {
   Severity severity = Severity::error;
   std::string message = {};
   std::string file = {};         // as the user named it; empty when there is no place to point at
-  uint32_t line = 0;        // 1-based, 0 when unknown
-  uint32_t column = 0;      // 1-based, 0 when unknown
+  uint32_t line = 0;             // 1-based, 0 when unknown
+  uint32_t column = 0;           // 1-based, 0 when unknown
   std::string source_line = {};  // the text of that line, for the caret display
 };
 

@@ -10,6 +10,7 @@
 
 namespace metalloid {
 
+// clang-format off
 // The values are those of MTLDataType, so that the Metal API passes them through.
 enum class DataType : uint16_t {
   none = 0, structure = 1, array = 2,
@@ -32,6 +33,7 @@ enum class DataType : uint16_t {
   primitive_acceleration_structure = 117, instance_acceleration_structure = 118,
   bfloat1 = 121, bfloat2, bfloat3, bfloat4,
 };
+// clang-format on
 
 // "float4", "half2x2", "texture": the name Metal source uses.
 std::string to_string(DataType type);
@@ -43,8 +45,16 @@ std::string to_string(Access access);
 
 // The values are those of MTLTextureType.
 enum class TextureType : uint8_t {
-  texture_1d = 0, texture_1d_array, texture_2d, texture_2d_array, texture_2d_multisample,
-  texture_cube, texture_cube_array, texture_3d, texture_2d_multisample_array, texture_buffer,
+  texture_1d = 0,
+  texture_1d_array,
+  texture_2d,
+  texture_2d_array,
+  texture_2d_multisample,
+  texture_cube,
+  texture_cube_array,
+  texture_3d,
+  texture_2d_multisample_array,
+  texture_buffer,
 };
 
 // "texture2d", "texture_buffer": the name Metal source uses.
@@ -59,10 +69,10 @@ struct Type {
   uint64_t size = 0;
   uint32_t alignment = 0;
   std::string name;
-  std::vector<StructMember> members;        // structure
-  std::vector<Type> element;                // array, pointer: one entry
-  uint64_t array_length = 0;                // array
-  Access access = Access::read;             // pointer, texture
+  std::vector<StructMember> members;  // structure
+  std::vector<Type> element;          // array, pointer: one entry
+  uint64_t array_length = 0;          // array
+  Access access = Access::read;       // pointer, texture
   TextureType texture_type = TextureType::texture_2d;
   DataType texture_data_type = DataType::none;
 
@@ -79,13 +89,13 @@ struct StructMember {
 };
 
 enum class ParameterKind : uint8_t {
-  buffer,                  // device or constant pointer or reference; `type` is what it points at
-  threadgroup_memory,      // dynamic threadgroup memory
+  buffer,              // device or constant pointer or reference; `type` is what it points at
+  threadgroup_memory,  // dynamic threadgroup memory
   texture,
   sampler,
   visible_function_table,
-  grid_value,              // an input the grid provides, see GridValue
-  value,                   // an ordinary parameter of a visible function
+  grid_value,  // an input the grid provides, see GridValue
+  value,       // an ordinary parameter of a visible function
 };
 
 std::string to_string(ParameterKind kind);
@@ -93,14 +103,26 @@ std::string to_string(ParameterKind kind);
 // The kernel inputs that an attribute asks for, by that attribute's name.
 enum class GridValue : uint8_t {
   none,
-  thread_position_in_grid, thread_position_in_threadgroup, thread_index_in_threadgroup,
-  thread_index_in_simdgroup, thread_index_in_quadgroup,
-  threadgroup_position_in_grid, threadgroups_per_grid, threads_per_grid, threads_per_threadgroup,
+  thread_position_in_grid,
+  thread_position_in_threadgroup,
+  thread_index_in_threadgroup,
+  thread_index_in_simdgroup,
+  thread_index_in_quadgroup,
+  threadgroup_position_in_grid,
+  threadgroups_per_grid,
+  threads_per_grid,
+  threads_per_threadgroup,
   dispatch_threads_per_threadgroup,
-  simdgroup_index_in_threadgroup, simdgroups_per_threadgroup, dispatch_simdgroups_per_threadgroup,
-  threads_per_simdgroup, thread_execution_width,
-  quadgroup_index_in_threadgroup, quadgroups_per_threadgroup, dispatch_quadgroups_per_threadgroup,
-  grid_origin, grid_size,
+  simdgroup_index_in_threadgroup,
+  simdgroups_per_threadgroup,
+  dispatch_simdgroups_per_threadgroup,
+  threads_per_simdgroup,
+  thread_execution_width,
+  quadgroup_index_in_threadgroup,
+  quadgroups_per_threadgroup,
+  dispatch_quadgroups_per_threadgroup,
+  grid_origin,
+  grid_size,
 };
 
 std::string to_string(GridValue value);

@@ -31,6 +31,8 @@ class [[nodiscard]] Result {
 
 // Success, or the error.
 using Status = Result<std::monostate>;
-inline Status success() { return std::monostate{}; }
+inline Status success() {
+  return std::monostate{};
+}
 
 }  // namespace metalloid

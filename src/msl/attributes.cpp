@@ -1,9 +1,9 @@
 #include "msl/attributes.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "msl/diagnostics.hpp"
 
@@ -73,8 +73,8 @@ std::optional<std::string> argument_text(clang::Sema& sema, const clang::ParsedA
 template <size_t Index>
 struct MetalAttribute : clang::ParsedAttrInfo {
   static constexpr const AttributeSpec& spec = specs[Index];
-  static constexpr Spelling spellings[] = {
-      {clang::ParsedAttr::AS_CXX11, spec.name}, {clang::ParsedAttr::AS_GNU, spec.name}};
+  static constexpr Spelling spellings[] = {{clang::ParsedAttr::AS_CXX11, spec.name},
+                                           {clang::ParsedAttr::AS_GNU, spec.name}};
 
   MetalAttribute() {
     NumArgs = spec.min_arguments;
@@ -100,8 +100,7 @@ struct MetalAttribute : clang::ParsedAttrInfo {
 
  private:
   // On a function the arguments may depend on template parameters: annotations are instantiated with the function.
-  AttrHandling keep_expressions(clang::Sema& sema, clang::Decl* declaration,
-                                const clang::ParsedAttr& attribute) const {
+  AttrHandling keep_expressions(clang::Sema& sema, clang::Decl* declaration, const clang::ParsedAttr& attribute) const {
     llvm::SmallVector<clang::Expr*, 3> arguments;
     for (unsigned index = 0; index < attribute.getNumArgs(); ++index)
       if (attribute.isArgExpr(index)) arguments.push_back(attribute.getArgAsExpr(index));

@@ -2,10 +2,10 @@
 // is kept on the declaration for the reflection to read, and has no effect on code generation.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <optional>
 #include <string>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

@@ -1,12 +1,12 @@
 // Runs a piece of work on a thread with a large stack: Clang recurses as deeply as the source nests.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <clang/Basic/Stack.h>
 #include <llvm/Support/thread.h>
 
 #include <utility>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

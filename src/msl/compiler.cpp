@@ -1,9 +1,8 @@
 // The public call: source and options in, a library out, by way of the disk cache where it can.
-#include <metalloid/compiler.hpp>
-
 #include <condition_variable>
 #include <cstring>
 #include <fstream>
+#include <metalloid/compiler.hpp>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -25,7 +24,10 @@ using msl::TranslationUnit;
 class SourceCode final : public CodeProvider {
  public:
   SourceCode(std::string source, std::filesystem::path path, CompileOptions options)
-      : source_(std::move(source)), path_(std::move(path)), options_(std::move(options)), cache_(source_, path_, options_) {}
+      : source_(std::move(source)),
+        path_(std::move(path)),
+        options_(std::move(options)),
+        cache_(source_, path_, options_) {}
 
   CompileResult compile(const std::shared_ptr<SourceCode>& self) {
     if (auto entry = cache_.load()) {
@@ -40,7 +42,8 @@ class SourceCode final : public CodeProvider {
     result.diagnostics = unit->take_diagnostics();
     result.included_files = unit->included_files();
     if (!parsed) {
-      if (!has_errors(result.diagnostics)) result.diagnostics.push_back({.message = "the source could not be compiled"});
+      if (!has_errors(result.diagnostics))
+        result.diagnostics.push_back({.message = "the source could not be compiled"});
       return result;
     }
     cache_.store(unit->functions(), unit->function_constants(), result.diagnostics, result.included_files);
@@ -97,7 +100,7 @@ class SourceCode final : public CodeProvider {
   std::filesystem::path path_;
   CompileOptions options_;
   msl::LibraryCache cache_;
-  std::shared_ptr<Library> index_;    // if the library came out of the cache,
+  std::shared_ptr<Library> index_;   // if the library came out of the cache,
   std::vector<Function> functions_;  // else the functions themselves
   std::mutex mutex_;
   std::condition_variable given_back_;

@@ -94,9 +94,14 @@ Diagnostic DiagnosticCollector::translate(clang::DiagnosticsEngine::Level level,
                                           bool& stdlib) const {
   Diagnostic diagnostic;
   switch (level) {
-    case clang::DiagnosticsEngine::Note: diagnostic.severity = Severity::note; break;
-    case clang::DiagnosticsEngine::Warning: diagnostic.severity = Severity::warning; break;
-    default: diagnostic.severity = Severity::error;
+    case clang::DiagnosticsEngine::Note:
+      diagnostic.severity = Severity::note;
+      break;
+    case clang::DiagnosticsEngine::Warning:
+      diagnostic.severity = Severity::warning;
+      break;
+    default:
+      diagnostic.severity = Severity::error;
   }
   llvm::SmallString<256> text;
   info.FormatDiagnostic(text);
@@ -157,7 +162,6 @@ std::string in_metal_words(std::string message) {
        "cannot assign to memory that is constant or const"},
       {std::regex(R"(^no member named '__put_(\w+)' in .*|^cannot find suitable setter for property '(\w+)')"),
        "cannot assign to '$1$2', which names a component twice"},
-      {std::regex(R"(^unknown attribute ('.*') ignored)"), "unknown attribute $1"},
       // What the words above made the same: 'half' (aka 'half').
       {std::regex(R"('((?:[^'])*)' \(aka '\1'\))"), "'$1'"},
       {std::regex(R"(^call to constructor of ('(?:packed_)?[a-z]+[234]') is ambiguous)"),

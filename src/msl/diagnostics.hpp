@@ -3,12 +3,11 @@
 // standard headers that could not be called are left out; where all give the same reason, the message itself gives it.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <metalloid/diagnostic.hpp>
-
 #include <string>
 #include <vector>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

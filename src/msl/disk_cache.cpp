@@ -1,8 +1,10 @@
 #include "msl/disk_cache.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,9 +12,6 @@
 #include <fstream>
 #include <mutex>
 #include <vector>
-
-#include <fmt/format.h>
-#include <xxhash.h>
 
 #include "msl/embedded_headers.hpp"
 
@@ -47,7 +46,9 @@ uint64_t default_size() {
 
 }  // namespace
 
-CacheKey::CacheKey() { add(compiler_fingerprint()); }
+CacheKey::CacheKey() {
+  add(compiler_fingerprint());
+}
 
 CacheKey& CacheKey::add(std::string_view part) {
   const uint64_t size = part.size();

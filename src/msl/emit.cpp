@@ -1,8 +1,6 @@
 #include "msl/emit.hpp"
 
 #include <clang/AST/GlobalDecl.h>
-#include <llvm/ADT/SCCIterator.h>
-#include <llvm/Analysis/CallGraph.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/IRBuilder.h>
@@ -13,13 +11,11 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/StripDeadPrototypes.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Scalar/TailRecursionElimination.h>
 
 #include "msl/attributes.hpp"
 #include "msl/diagnostics.hpp"
@@ -27,27 +23,6 @@
 namespace metalloid::msl {
 
 namespace {
-
-// LLVM's analyses, wired up to run passes.
-class Optimiser {
- public:
-  Optimiser() {
-    llvm::PassBuilder builder;
-    builder.registerModuleAnalyses(modules_);
-    builder.registerCGSCCAnalyses(components_);
-    builder.registerFunctionAnalyses(functions_);
-    builder.registerLoopAnalyses(loops_);
-    builder.crossRegisterProxies(loops_, functions_, components_, modules_);
-  }
-
-  void run(llvm::Module& module, llvm::ModulePassManager& passes) { passes.run(module, modules_); }
-
- private:
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
-};
 
 constexpr unsigned generic_address_space = 4;
 constexpr unsigned threadgroup_address_space = 3;
@@ -94,9 +69,12 @@ void isolate(llvm::Module& module, const std::string& entry) {
   for (llvm::Function& function : module) {
     function.removeFnAttr("sycl-module-id");
     if (function.isDeclaration() || function.getName() == entry) continue;
+    // `this` is restrict only to tell overloads apart (object_space.cpp).
+    for (llvm::Argument& argument : function.args())
+      if (argument.getName() == "this") argument.removeAttr(llvm::Attribute::NoAlias);
     if (function.hasFnAttribute(llvm::Attribute::NoInline) || function.hasFnAttribute(llvm::Attribute::OptimizeNone))
       continue;
-    function.addFnAttr(llvm::Attribute::AlwaysInline);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);  // recursive ones stay functions all the same
   }
 }
 
@@ -140,31 +118,18 @@ void report_unavailable_calls(const llvm::Module& module, clang::DiagnosticsEngi
   }
 }
 
-// Metal has no recursion, but takes it where it is a loop in disguise.
-void loop_tail_calls(llvm::Module& module) {
-  Optimiser optimiser;
-  llvm::FunctionPassManager each;
-  each.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-  each.addPass(llvm::InstCombinePass());
-  each.addPass(llvm::SimplifyCFGPass());
-  each.addPass(llvm::TailCallElimPass());
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
-  optimiser.run(module, passes);
-}
-
-void report_recursion(llvm::Module& module, const Reachable& reachable, clang::DiagnosticsEngine& diagnostics) {
-  llvm::CallGraph graph(module);
-  for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
-    if (!component.hasCycle()) continue;
-    const auto [function, at] = reachable.recursive_calls.front();
-    report_error(diagnostics, at, "'" + function->getNameAsString() + "' calls itself here: Metal has no recursion");
-    return;
-  }
-}
-
 void clean_up(llvm::Module& module, bool optimise) {
-  Optimiser optimiser;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
@@ -181,7 +146,7 @@ void clean_up(llvm::Module& module, bool optimise) {
     passes.addPass(llvm::GlobalDCEPass());
   }
   passes.addPass(llvm::StripDeadPrototypesPass());
-  optimiser.run(module, passes);
+  passes.run(module, modules);
 }
 
 uint64_t static_threadgroup_memory(const llvm::Module& module) {
@@ -225,11 +190,9 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   isolate(*module, function.name);
   unconverge(*module);
   mask_shifts(*module);
-  if (!reachable.recursive_calls.empty()) loop_tail_calls(*module);
   clean_up(*module, instance.getCodeGenOpts().OptimizationLevel > 0);
 
   report_unavailable_calls(*module, instance.getDiagnostics());
-  if (!reachable.recursive_calls.empty()) report_recursion(*module, reachable, instance.getDiagnostics());
   std::string broken;
   llvm::raw_string_ostream explanation(broken);
   if (llvm::verifyModule(*module, &explanation))

@@ -2,10 +2,9 @@
 // clean-up that suits every device (everything inlined, address spaces inferred), verified.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <metalloid/library.hpp>
 
+#include "msl/clang_headers.hpp"
 #include "msl/reachable.hpp"
 
 namespace metalloid::msl {

@@ -53,7 +53,9 @@ class FoldersFileSystem final : public vfs::ProxyFileSystem {
 
 }  // namespace
 
-FileSystem all_files() { return vfs::getRealFileSystem(); }
+FileSystem all_files() {
+  return vfs::getRealFileSystem();
+}
 
 FileSystem files_below(const std::vector<std::filesystem::path>& folders) {
   if (folders.empty()) return nullptr;

@@ -3,10 +3,10 @@
 // any compiler sees.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <filesystem>
 #include <vector>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

@@ -1,10 +1,9 @@
 // A Clang instance ready to take a Metal source: invocation, files, diagnostics, target.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <metalloid/compiler.hpp>
 
+#include "msl/clang_headers.hpp"
 #include "msl/diagnostics.hpp"
 
 namespace metalloid::msl {

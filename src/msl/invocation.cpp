@@ -12,18 +12,56 @@ namespace {
 // address spaces: the default one is a superset of the others, and functions are convergent. spirv64 keeps device and
 // constant memory apart; the auxiliary triple gives __bf16 a mangling. The limits bound what a hostile source costs.
 constexpr const char* fixed_arguments[] = {
-    "-triple", "spirv64", "-aux-triple", "x86_64-pc-linux-gnu", "-fsycl-is-device", "-std=c++17", "-fdeclspec",
-    "-x", "c++", "-disable-llvm-passes", "-nostdsysteminc", "-nobuiltininc", "-fno-rtti", "-relaxed-aliasing", "-fno-sized-deallocation",
-    "-ftemplate-depth=400", "-fconstexpr-depth=256", "-fconstexpr-steps=4000000",
-    "-ferror-limit", "50", "-fmacro-backtrace-limit=4", "-ftemplate-backtrace-limit=4", "-fshow-overloads=best", "-fno-elide-type",
+    "-triple",
+    "spirv64",
+    "-aux-triple",
+    "x86_64-pc-linux-gnu",
+    "-fsycl-is-device",
+    "-std=c++17",
+    "-fdeclspec",
+    "-x",
+    "c++",
+    "-disable-llvm-passes",
+    "-nostdsysteminc",
+    "-nobuiltininc",
+    "-fno-rtti",
+    "-relaxed-aliasing",
+    "-fno-sized-deallocation",
+    "-ftemplate-depth=400",
+    "-fconstexpr-depth=256",
+    "-fconstexpr-steps=4000000",
+    "-ferror-limit",
+    "50",
+    "-fmacro-backtrace-limit=4",
+    "-ftemplate-backtrace-limit=4",
+    "-fshow-overloads=best",
+    "-fno-elide-type",
     // What Metal's own C++ allows silently, or what our rewriting causes.
-    "-Werror=unknown-attributes", "-Wno-unknown-pragmas", "-Wno-c++20-extensions", "-Wno-c++23-extensions", "-Wno-vla-extension", "-Wno-vla-cxx-extension", "-Wno-static-float-init",
-    "-Wno-undefined-inline", "-Wno-undefined-internal", "-Wno-missing-declarations", "-Wno-ignored-attributes",
-    "-Wno-pass-failed", "-Wno-invalid-constexpr", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
-    "-Wno-sign-compare", "-Wno-unused-function", "-Wno-duplicate-decl-specifier", "-Wno-literal-range", "-Wno-c99-designator", "-Wno-reorder-init-list",
+    "-Wno-unknown-pragmas",
+    "-Wno-c++20-extensions",
+    "-Wno-c++23-extensions",
+    "-Wno-vla-extension",
+    "-Wno-vla-cxx-extension",
+    "-Wno-static-float-init",
+    "-Wno-undefined-inline",
+    "-Wno-undefined-internal",
+    "-Wno-missing-declarations",
+    "-Wno-ignored-attributes",
+    "-Wno-pass-failed",
+    "-Wno-invalid-constexpr",
+    "-Wno-gnu-anonymous-struct",
+    "-Wno-nested-anon-types",
+    "-Wno-sign-compare",
+    "-Wno-unused-function",
+    "-Wno-duplicate-decl-specifier",
+    "-Wno-literal-range",
+    "-Wno-c99-designator",
+    "-Wno-reorder-init-list",
 };
 
-std::string version_number(LanguageVersion version) { return fmt::format("{}{}0", version.major, version.minor); }
+std::string version_number(LanguageVersion version) {
+  return fmt::format("{}{}0", version.major, version.minor);
+}
 
 // The macros by which headers and shaders ask for a feature, and the version of the language that brought it. Ray
 // tracing and tensors are not here: a source that asks is told no.
@@ -70,9 +108,15 @@ std::vector<std::string> option_arguments(const CompileOptions& options) {
       break;
   }
   switch (options.optimization) {
-    case Optimization::none: arguments.push_back("-O0"); break;
-    case Optimization::size: arguments.push_back("-Os"); break;
-    case Optimization::performance: arguments.push_back("-O2"); break;
+    case Optimization::none:
+      arguments.push_back("-O0");
+      break;
+    case Optimization::size:
+      arguments.push_back("-Os");
+      break;
+    case Optimization::performance:
+      arguments.push_back("-O2");
+      break;
   }
   arguments.push_back(options.debug_info ? "-debug-info-kind=constructor" : "-debug-info-kind=line-tables-only");
   arguments.push_back("-dwarf-version=5");

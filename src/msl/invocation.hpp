@@ -1,9 +1,9 @@
 // Compile options as a Clang invocation: the mode, macros and limits under which Clang takes Metal's dialect.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <metalloid/compiler.hpp>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

@@ -31,13 +31,17 @@ std::optional<std::string> hash_of_file(const std::filesystem::path& path) {
 }
 
 json to_json(const Diagnostic& diagnostic) {
-  return {static_cast<int>(diagnostic.severity), diagnostic.message, diagnostic.file,
-          diagnostic.line,                       diagnostic.column,  diagnostic.source_line};
+  return {static_cast<int>(diagnostic.severity),
+          diagnostic.message,
+          diagnostic.file,
+          diagnostic.line,
+          diagnostic.column,
+          diagnostic.source_line};
 }
 
 Diagnostic diagnostic_from(const json& value) {
-  return {static_cast<Severity>(value.at(0).get<int>()), value.at(1), value.at(2), value.at(3), value.at(4),
-          value.at(5)};
+  return {
+      static_cast<Severity>(value.at(0).get<int>()), value.at(1), value.at(2), value.at(3), value.at(4), value.at(5)};
 }
 
 // The notes are JSON, ended by a zero byte; the library follows.
@@ -76,30 +80,38 @@ LibraryCache::LibraryCache(std::string_view source, const std::filesystem::path&
   for (const auto& folder : options.include_directories) key_.add("-I").add(folder.string());
 }
 
-std::optional<LibraryCache::Entry> LibraryCache::load() const {
+std::optional<LibraryCache::Entry> LibraryCache::load() {
   if (!enabled_) return std::nullopt;
   const auto value = DiskCache::shared().load(index_key());
   if (!value) return std::nullopt;
   Entry entry;
   json notes;
+  std::string hashes;
   entry.index = unpack(*value, notes);
   if (!entry.index) return std::nullopt;
   for (const json& file : notes.at("files")) {
     entry.included_files.push_back(file.at(0).get<std::string>());
     if (hash_of_file(entry.included_files.back()) != file.at(1).get<std::string>()) return std::nullopt;
+    hashes += file.at(1).get<std::string>();
   }
   for (const json& diagnostic : notes.at("diagnostics")) entry.diagnostics.push_back(diagnostic_from(diagnostic));
+  included_ = std::move(hashes);
   return entry;
 }
 
 void LibraryCache::store(const std::vector<Function>& functions, const std::vector<FunctionConstant>& constants,
                          const std::vector<Diagnostic>& diagnostics,
-                         const std::vector<std::filesystem::path>& included) const {
+                         const std::vector<std::filesystem::path>& included) {
   if (!enabled_) return;
+  included_.clear();
   json notes = {{"files", json::array()}, {"diagnostics", json::array()}};
   for (const auto& path : included) {
     const auto hash = hash_of_file(path);
-    if (!hash) return;
+    if (!hash) {
+      enabled_ = false;  // what the code depends on is not known
+      return;
+    }
+    included_ += *hash;
     notes["files"].push_back({path.string(), *hash});
   }
   for (const Diagnostic& diagnostic : diagnostics) notes["diagnostics"].push_back(to_json(diagnostic));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <metalloid/compiler.hpp>
-
 #include <optional>
 
 #include "msl/disk_cache.hpp"
@@ -21,19 +20,23 @@ class LibraryCache {
   };
 
   // Nothing if there is no entry, or one of the files it included has changed since.
-  std::optional<Entry> load() const;
+  std::optional<Entry> load();
   void store(const std::vector<Function>& functions, const std::vector<FunctionConstant>& constants,
-             const std::vector<Diagnostic>& diagnostics, const std::vector<std::filesystem::path>& included) const;
+             const std::vector<Diagnostic>& diagnostics, const std::vector<std::filesystem::path>& included);
 
+  // After load() or store(), which say what the code depends on besides the source.
   std::shared_ptr<const Code> load_code(const Function& function) const;
   void store_code(const Function& function, const std::shared_ptr<const Code>& code) const;
 
  private:
   CacheKey index_key() const { return CacheKey(key_).add("index"); }
-  CacheKey code_key(const Function& function) const { return CacheKey(key_).add("code").add(function.name); }
+  CacheKey code_key(const Function& function) const {
+    return CacheKey(key_).add("code").add(function.name).add(included_);
+  }
 
   bool enabled_;
   CacheKey key_;
+  std::string included_;  // the hashes of the included files
 };
 
 }  // namespace metalloid::msl

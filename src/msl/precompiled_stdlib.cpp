@@ -16,10 +16,10 @@ class PrecompileAction final : public clang::ASTFrontendAction {
   explicit PrecompileAction(std::shared_ptr<clang::PCHBuffer> buffer) : buffer_(std::move(buffer)) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance, llvm::StringRef) override {
-    return std::make_unique<clang::PCHGenerator>(
-        instance.getPreprocessor(), instance.getModuleCache(), /*OutputFile=*/"", /*isysroot=*/"", buffer_,
-        instance.getCodeGenOpts(), llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
-        /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
+    return std::make_unique<clang::PCHGenerator>(instance.getPreprocessor(), instance.getModuleCache(),
+                                                 /*OutputFile=*/"", /*isysroot=*/"", buffer_, instance.getCodeGenOpts(),
+                                                 llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
+                                                 /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
   }
   clang::TranslationUnitKind getTranslationUnitKind() override { return clang::TU_Prefix; }
 

@@ -2,9 +2,8 @@
 // include, and costs a fraction of parsing it anew.
 #pragma once
 
-#include <metalloid/compiler.hpp>
-
 #include <memory>
+#include <metalloid/compiler.hpp>
 #include <string>
 
 namespace metalloid::msl {

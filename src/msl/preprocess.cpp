@@ -1,9 +1,8 @@
 #include "msl/preprocess.hpp"
 
-#include "msl/clang_headers.hpp"
-
 #include <clang/Frontend/PreprocessorOutputOptions.h>
 
+#include "msl/clang_headers.hpp"
 #include "msl/instance.hpp"
 #include "msl/invocation.hpp"
 

@@ -45,9 +45,12 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
   bool VisitMemberExpr(clang::MemberExpr* member) {
     if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(member->getMemberDecl())) {
       add(function, member->getMemberLoc());
-      objects_.insert(member->getBase());
-    }
-    else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
+      for (const clang::Expr* object = member->getBase(); object;) {
+        objects_.insert(object);
+        const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(object);
+        object = cast ? cast->getSubExpr() : nullptr;
+      }
+    } else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
       add(variable);
     return true;
   }
@@ -64,12 +67,8 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
     add_destructor(expression->getType(), expression->getBeginLoc());
     return true;
   }
-  bool VisitCXXDefaultArgExpr(clang::CXXDefaultArgExpr* expression) {
-    return TraverseStmt(expression->getExpr());
-  }
-  bool VisitCXXDefaultInitExpr(clang::CXXDefaultInitExpr* expression) {
-    return TraverseStmt(expression->getExpr());
-  }
+  bool VisitCXXDefaultArgExpr(clang::CXXDefaultArgExpr* expression) { return TraverseStmt(expression->getExpr()); }
+  bool VisitCXXDefaultInitExpr(clang::CXXDefaultInitExpr* expression) { return TraverseStmt(expression->getExpr()); }
   bool VisitVarDecl(clang::VarDecl* variable) {
     add_destructor(variable->getType(), variable->getLocation());
     if (!in_stdlib(context_.getSourceManager(), variable->getLocation())) check_local(variable);
@@ -84,7 +83,8 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
     const clang::QualType to = cast->getType();
     if (to->getPointeeType().getAddressSpace() != clang::LangAS::Default) return true;
     if (in_stdlib(context_.getSourceManager(), cast->getExprLoc())) return true;
-    return error(cast->getExprLoc(), "'" + from.getAsString() + "' cannot become a pointer into the thread address space");
+    return error(cast->getExprLoc(),
+                 "'" + from.getAsString() + "' cannot become a pointer into the thread address space");
   }
   bool VisitCallExpr(clang::CallExpr* call) {
     const clang::FunctionDecl* called = call->getDirectCallee();
@@ -96,7 +96,8 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
       const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(call->getArg(i));
       if (!cast || !cast->isGLValue() || cast->getCastKind() != clang::CK_AddressSpaceConversion) continue;
       const clang::QualType from = cast->getSubExpr()->getType();
-      error(cast->getExprLoc(), "'" + from.getAsString() + "' cannot be passed as a reference into the thread address space");
+      error(cast->getExprLoc(),
+            "'" + from.getAsString() + "' cannot be passed as a reference into the thread address space");
     }
     return true;
   }
@@ -122,14 +123,14 @@ class UseFinder : public clang::RecursiveASTVisitor<UseFinder> {
       if (space == clang::LangAS::sycl_local) {
         check_threadgroup_variable(variable, name);
       } else if (space == clang::LangAS::Default && !context_.getBaseElementType(type).isConstQualified()) {
-        error(variable->getLocation(), "Metal has no static variable that changes: " + name +
-                                           " must be const, or in threadgroup memory");
+        error(variable->getLocation(),
+              "Metal has no static variable that changes: " + name + " must be const, or in threadgroup memory");
       }
     }
     if (const auto* array = context_.getAsVariableArrayType(type); array && array->getSizeExpr())
       if (const std::string unknown = unknown_in(array->getSizeExpr()); !unknown.empty())
-        error(variable->getLocation(), "the size of array " + name + " depends on '" + unknown +
-                                           "', which is no constant");
+        error(variable->getLocation(),
+              "the size of array " + name + " depends on '" + unknown + "', which is no constant");
   }
 
   // Threadgroup memory starts with no particular value and no thread runs constructors for the others. Where a constant
@@ -191,18 +192,17 @@ bool is_builtin(const clang::FunctionDecl* function) {
 }  // namespace
 
 Reachable ReachabilityWalker::from(clang::FunctionDecl* function) {
-  states_.clear();
+  seen_functions_.clear();
   seen_variables_.clear();
   result_ = {};
+  seen_functions_.insert(function->getCanonicalDecl());
   visit(function);
   return std::move(result_);
 }
 
 void ReachabilityWalker::visit(clang::FunctionDecl* function) {
-  states_[function->getCanonicalDecl()] = State::open;
   result_.functions.push_back(function);
   follow(uses_of(function, function->getBody()));
-  states_[function->getCanonicalDecl()] = State::done;
 }
 
 void ReachabilityWalker::visit(clang::VarDecl* variable) {
@@ -217,16 +217,11 @@ void ReachabilityWalker::follow(const Uses& uses) {
   for (const auto& [message, at] : uses.errors) report_error(sema_.getDiagnostics(), at, message);
   for (clang::VarDecl* variable : uses.variables) visit(variable);
   for (auto [called, at] : uses.functions) {
-    const auto state = states_.find(called->getCanonicalDecl());
-    if (state != states_.end()) {
-      if (state->second == State::open) result_.recursive_calls.emplace_back(called, at);
-      continue;
-    }
+    if (!seen_functions_.insert(called->getCanonicalDecl()).second) continue;
     const clang::FunctionDecl* definition = nullptr;
     if (called->isDefined(definition)) {
       visit(const_cast<clang::FunctionDecl*>(definition));
     } else if (!is_builtin(called) && !called->isTrivial() && !called->isDefaulted()) {
-      states_[called->getCanonicalDecl()] = State::done;
       error(at, "'" + called->getNameAsString() + "' is declared but has no definition");
     }
   }
@@ -243,7 +238,8 @@ const ReachabilityWalker::Uses& ReachabilityWalker::uses_of(clang::Decl* declara
   if (auto* function = llvm::dyn_cast<clang::CXXDestructorDecl>(declaration)) {
     for (const clang::FieldDecl* field : function->getParent()->fields())
       if (auto* record = field->getType()->getAsCXXRecordDecl(); record && !record->hasTrivialDestructor())
-        if (auto* destructor = record->getDestructor()) entry->second.functions.emplace_back(destructor, field->getLocation());
+        if (auto* destructor = record->getDestructor())
+          entry->second.functions.emplace_back(destructor, field->getLocation());
   }
   if (body) finder.TraverseStmt(body);
   return entry->second;

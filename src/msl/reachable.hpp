@@ -4,18 +4,17 @@
 // not have.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <map>
 #include <set>
 #include <vector>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 
 struct Reachable {
   std::vector<clang::FunctionDecl*> functions;  // definitions, the starting one first
   std::vector<clang::VarDecl*> variables;       // of program scope
-  std::vector<std::pair<clang::FunctionDecl*, clang::SourceLocation>> recursive_calls;
 };
 
 class ReachabilityWalker {
@@ -32,8 +31,6 @@ class ReachabilityWalker {
   };
 
  private:
-  enum class State { open, done };
-
   const Uses& uses_of(clang::Decl* declaration, clang::Stmt* body);
   void visit(clang::FunctionDecl* function);
   void visit(clang::VarDecl* variable);
@@ -42,7 +39,7 @@ class ReachabilityWalker {
 
   clang::Sema& sema_;
   std::map<const clang::Decl*, Uses> remembered_;
-  std::map<const clang::FunctionDecl*, State> states_;
+  std::set<const clang::FunctionDecl*> seen_functions_;
   std::set<const clang::VarDecl*> seen_variables_;
   Reachable result_;
 };

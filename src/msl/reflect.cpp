@@ -14,7 +14,9 @@ namespace {
 
 constexpr uint32_t most_threads = 1024;
 
-bool is_kernel(const clang::FunctionDecl* function) { return find_attribute(function, "metal_kernel").has_value(); }
+bool is_kernel(const clang::FunctionDecl* function) {
+  return find_attribute(function, "metal_kernel").has_value();
+}
 
 bool is_visible(const clang::FunctionDecl* function) {
   return find_attribute(function, "visible") || find_attribute(function, "stitchable");
@@ -83,8 +85,11 @@ class Reflector {
     const clang::QualType type = context_.getBaseElementType(variable->getType());
     if (type->isDependentType() || variable->isConstexpr() || type->isReferenceType()) return;
     const clang::LangAS space = variable->getType().getAddressSpace();
-    if (space == clang::LangAS::sycl_global_device || (space == clang::LangAS::Default && type.isConstQualified())) return;
-    error(variable->getLocation(), "'" + variable->getNameAsString() + "' must be in the constant address space, like every variable outside of functions");
+    if (space == clang::LangAS::sycl_global_device || (space == clang::LangAS::Default && type.isConstQualified()))
+      return;
+    error(variable->getLocation(),
+          "'" + variable->getNameAsString() +
+              "' must be in the constant address space, like every variable outside of functions");
   }
 
   void add_constant(const clang::VarDecl* variable) {
@@ -143,13 +148,13 @@ class Reflector {
     if (const auto limit = find_number(declaration, "max_total_threads_per_threadgroup"))
       function.max_total_threads_per_threadgroup = static_cast<uint32_t>(*limit);
     if (const auto limit = function.max_total_threads_per_threadgroup; limit && (*limit == 0 || *limit > most_threads))
-      error(declaration->getLocation(), "'max_total_threads_per_threadgroup' must be between 1 and " +
-                                            std::to_string(most_threads));
+      error(declaration->getLocation(),
+            "'max_total_threads_per_threadgroup' must be between 1 and " + std::to_string(most_threads));
     if (!names_.insert(function.name).second) {
       // The same explicit instantiation may stand in a source twice; two functions under one name may not.
       if (find_same(declaration)) return;
-      error(declaration->getLocation(), "a function named '" + function.name +
-                                            "' is already in this library; give each its own host_name");
+      error(declaration->getLocation(),
+            "a function named '" + function.name + "' is already in this library; give each its own host_name");
       return;
     }
     if (function.kind == FunctionKind::kernel && !declaration->getReturnType()->isVoidType())
@@ -194,9 +199,15 @@ class Reflector {
       }
     }
     switch (resource_of(type)) {
-      case Resource::texture: parameter.kind = ParameterKind::texture; break;
-      case Resource::sampler: parameter.kind = ParameterKind::sampler; break;
-      case Resource::visible_function_table: parameter.kind = ParameterKind::visible_function_table; break;
+      case Resource::texture:
+        parameter.kind = ParameterKind::texture;
+        break;
+      case Resource::sampler:
+        parameter.kind = ParameterKind::sampler;
+        break;
+      case Resource::visible_function_table:
+        parameter.kind = ParameterKind::visible_function_table;
+        break;
       case Resource::none:
         parameter.array_length = 1;
         reflect_memory(function, declaration, parameter);
@@ -210,8 +221,8 @@ class Reflector {
   std::string constant_named(const clang::ParmVarDecl* parameter, const std::string& name) {
     const std::string last = name.substr(name.rfind(':') + 1);
     if (!variable_names_.contains(last))
-      error(parameter->getLocation(), "'" + name + "' in the attribute of '" + parameter->getNameAsString() +
-                                          "' is not a function constant");
+      error(parameter->getLocation(),
+            "'" + name + "' in the attribute of '" + parameter->getNameAsString() + "' is not a function constant");
     return name;
   }
 
@@ -232,19 +243,25 @@ class Reflector {
     parameter.type = reflect_type(sema_, pointee);
     parameter.access = pointee.isConstQualified() ? Access::read : Access::read_write;
     switch (pointee.getAddressSpace()) {
-      case clang::LangAS::sycl_global: parameter.kind = ParameterKind::buffer; return;
+      case clang::LangAS::sycl_global:
+        parameter.kind = ParameterKind::buffer;
+        return;
       case clang::LangAS::sycl_global_device:
         parameter.kind = ParameterKind::buffer;
         parameter.constant_memory = true;
         parameter.access = Access::read;
         return;
-      case clang::LangAS::sycl_local: parameter.kind = ParameterKind::threadgroup_memory; return;
-      default: break;
+      case clang::LangAS::sycl_local:
+        parameter.kind = ParameterKind::threadgroup_memory;
+        return;
+      default:
+        break;
     }
     parameter.kind = ParameterKind::value;
     if (function.kind == FunctionKind::kernel)
-      error(declaration->getLocation(), "parameter '" + parameter.name +
-                                            "' of a kernel must name its address space: device, constant or threadgroup");
+      error(declaration->getLocation(),
+            "parameter '" + parameter.name +
+                "' of a kernel must name its address space: device, constant or threadgroup");
   }
 
   void check_grid_value(const clang::ParmVarDecl* declaration, const Parameter& parameter) {
@@ -270,8 +287,10 @@ class Reflector {
       case GridValue::thread_execution_width:
       case GridValue::quadgroup_index_in_threadgroup:
       case GridValue::quadgroups_per_threadgroup:
-      case GridValue::dispatch_quadgroups_per_threadgroup: return true;
-      default: return false;
+      case GridValue::dispatch_quadgroups_per_threadgroup:
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -289,7 +308,8 @@ class Reflector {
     spaces[ParameterKind::sampler] = {"a sampler", "sampler", 16, {}};
     spaces[ParameterKind::threadgroup_memory] = {"threadgroup memory", "threadgroup", 31, {}};
     const auto space_of = [&](const Parameter& parameter) -> Space* {
-      const auto kind = parameter.kind == ParameterKind::visible_function_table ? ParameterKind::buffer : parameter.kind;
+      const auto kind =
+          parameter.kind == ParameterKind::visible_function_table ? ParameterKind::buffer : parameter.kind;
       const auto space = spaces.find(kind);
       return space == spaces.end() ? nullptr : &space->second;
     };
@@ -356,6 +376,8 @@ class Reflector {
 
 }  // namespace
 
-Reflection reflect(clang::Sema& sema) { return Reflector(sema).run(); }
+Reflection reflect(clang::Sema& sema) {
+  return Reflector(sema).run();
+}
 
 }  // namespace metalloid::msl

@@ -1,12 +1,11 @@
 // The syntax tree's kernels, visible functions and function constants, as reflection data.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <metalloid/reflection.hpp>
-
 #include <string>
 #include <vector>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

@@ -15,14 +15,17 @@ DataType scalar_type(const clang::ASTContext& context, clang::QualType type) {
   const uint64_t bits = context.getTypeSize(type);
   if (builtin->getKind() == clang::BuiltinType::Bool) return DataType::bool1;
   if (builtin->getKind() == clang::BuiltinType::BFloat16) return DataType::bfloat1;
-  if (builtin->isFloatingPoint())
-    return bits == 32 ? DataType::float1 : bits == 16 ? DataType::half1 : DataType::none;
+  if (builtin->isFloatingPoint()) return bits == 32 ? DataType::float1 : bits == 16 ? DataType::half1 : DataType::none;
   const bool is_unsigned = builtin->isUnsignedInteger();
   switch (bits) {
-    case 8: return is_unsigned ? DataType::uchar1 : DataType::char1;
-    case 16: return is_unsigned ? DataType::ushort1 : DataType::short1;
-    case 32: return is_unsigned ? DataType::uint1 : DataType::int1;
-    case 64: return is_unsigned ? DataType::ulong1 : DataType::long1;
+    case 8:
+      return is_unsigned ? DataType::uchar1 : DataType::char1;
+    case 16:
+      return is_unsigned ? DataType::ushort1 : DataType::short1;
+    case 32:
+      return is_unsigned ? DataType::uint1 : DataType::int1;
+    case 64:
+      return is_unsigned ? DataType::ulong1 : DataType::long1;
   }
   return DataType::none;
 }
@@ -133,8 +136,10 @@ class TypeReflector {
       StructMember member;
       member.name = field->getNameAsString();
       member.offset = context_.toCharUnitsFromBits(layout.getFieldOffset(field->getFieldIndex())).getQuantity();
-      member.argument_index = find_number(field, "id").value_or(
-          result.members.empty() ? 0 : result.members.back().argument_index + ids_of(result.members.back().type));
+      member.argument_index = find_number(field, "id")
+                                  .value_or(result.members.empty() ? 0
+                                                                   : result.members.back().argument_index +
+                                                                         ids_of(result.members.back().type));
       member.type = reflect(field->getType());
       result.members.push_back(std::move(member));
     }

@@ -2,11 +2,10 @@
 // down to their members.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
 #include <metalloid/reflection.hpp>
-
 #include <vector>
+
+#include "msl/clang_headers.hpp"
 
 namespace metalloid::msl {
 

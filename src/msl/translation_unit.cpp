@@ -114,20 +114,18 @@ bool TranslationUnit::parse() {
 // Checks functions through to their last call, so that what is wrong with them is said now. Where a source instantiates
 // its templates very often, it is said when the code is asked for: making them all takes as long as compiling them.
 void TranslationUnit::check_bodies() {
-  const auto deferred = llvm::count_if(declarations_, [](auto* function) { return function->isTemplateInstantiation(); });
-  for (size_t i = 0; i < declarations_.size(); ++i) {
-    clang::FunctionDecl* declaration = declarations_[i];
+  const auto deferred =
+      llvm::count_if(declarations_, [](auto* function) { return function->isTemplateInstantiation(); });
+  for (clang::FunctionDecl* declaration : declarations_) {
     if (deferred > most_checked_instantiations && declaration->isTemplateInstantiation()) continue;
     const clang::FunctionDecl* definition = nullptr;
-    if (!instantiate(declaration) || !declaration->isDefined(definition)) continue;
-    const Reachable reachable = walker_->from(const_cast<clang::FunctionDecl*>(definition));
-    // Whether recursion is a loop in disguise shows in its code only.
-    if (!reachable.recursive_calls.empty() && !instance_->getDiagnostics().hasErrorOccurred())
-      (void)msl::emit(*instance_, functions_[i], reachable, constants_);
+    if (instantiate(declaration) && declaration->isDefined(definition))
+      walker_->from(const_cast<clang::FunctionDecl*>(definition));
   }
 }
 
 Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
+  if (const auto failed = failed_.find(index); failed != failed_.end()) return Error{failed->second};
   clang::DiagnosticsEngine& diagnostics = instance_->getDiagnostics();
   diagnostics.Reset(/*soft=*/true);
   collector_.take();
@@ -135,7 +133,7 @@ Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
     std::vector<Diagnostic> said = collector_.take();
     diagnostics.Reset(/*soft=*/true);
     if (!has_errors(said)) said.push_back({.message = otherwise});
-    return Error{format(said)};
+    return Error{failed_[index] = format(said)};
   };
   clang::FunctionDecl* declaration = declarations_[index];
   if (!instantiate(declaration)) return failure("'" + functions_[index].name + "' could not be instantiated");
@@ -153,7 +151,8 @@ bool TranslationUnit::instantiate(clang::FunctionDecl* function) {
   clang::Sema& sema = instance_->getSema();
   function->setTemplateSpecializationKind(clang::TSK_ExplicitInstantiationDefinition);
   const clang::SourceLocation written = function->getPointOfInstantiation();
-  sema.InstantiateFunctionDefinition(written.isValid() ? written : function->getLocation(), function, /*Recursive=*/true,
+  sema.InstantiateFunctionDefinition(written.isValid() ? written : function->getLocation(), function,
+                                     /*Recursive=*/true,
                                      /*DefinitionRequired=*/true, /*AtEndOfTU=*/true);
   sema.PerformPendingInstantiations();
   return !instance_->getDiagnostics().hasErrorOccurred();

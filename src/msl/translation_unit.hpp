@@ -2,14 +2,13 @@
 // produced when it is asked for. Template kernels are instantiated then, too, not before.
 #pragma once
 
-#include "msl/clang_headers.hpp"
-
-#include <metalloid/compiler.hpp>
-
+#include <map>
 #include <memory>
+#include <metalloid/compiler.hpp>
 #include <string>
 #include <vector>
 
+#include "msl/clang_headers.hpp"
 #include "msl/diagnostics.hpp"
 
 namespace metalloid::msl {
@@ -52,6 +51,7 @@ class TranslationUnit {
   std::vector<Function> functions_;
   std::vector<clang::FunctionDecl*> declarations_;
   std::vector<FunctionConstant> constants_;
+  std::map<size_t, std::string> failed_;  // what was said of functions that do not compile
 };
 
 }  // namespace metalloid::msl

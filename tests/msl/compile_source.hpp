@@ -5,10 +5,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <metalloid/compiler.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <metalloid/compiler.hpp>
 #include <string>
 #include <string_view>
 
@@ -77,8 +77,9 @@ inline std::string errors_in(const std::vector<Diagnostic>& diagnostics) {
 
 // Words that are the compiler's business and none of the user's.
 inline void expect_metal_words(const std::string& said) {
-  for (const char* word : {"__", "_Float16", "bf16", "opencl", "OpenCL", "sycl", "SYCL", "spirv", "address_space", "vec<",
-                           "metal_kernel", "annotat", "clang", "LLVM", "-isystem", "cc1", "asm label", "enable_if"})
+  for (const char* word :
+       {"__", "_Float16", "bf16", "opencl", "OpenCL", "sycl", "SYCL", "spirv", "address_space", "vec<", "metal_kernel",
+        "annotat", "clang", "LLVM", "-isystem", "cc1", "asm label", "enable_if"})
     EXPECT_EQ(said.find(word), said.npos) << "says '" << word << "':\n" << said;
 }
 

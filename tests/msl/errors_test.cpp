@@ -83,19 +83,6 @@ TEST(Errors, AnUndefinedFunctionIsNamedWhereItIsCalled) {
                "'get' is declared but has no definition");
 }
 
-TEST(Errors, RecursionIsReportedOncePerFunction) {
-  expect_error(R"(
-    int fib(int n) { return n < 2 ? n : $fib(n - 1) + fib(n - 2); }
-    kernel void f(device int* out) { out[0] = fib(3) + fib(4); })",
-               "'fib' calls itself here: Metal has no recursion");
-  expect_error(R"(
-    int odd(int n);
-    int even(int n) { return n == 0 ? 1 : $odd(n - 1); }
-    int odd(int n) { return n == 0 ? 0 : even(n - 1); }
-    kernel void f(device int* out) { out[0] = odd(3); })",
-               "'odd' calls itself here: Metal has no recursion");
-}
-
 TEST(Errors, TemplatesWithoutAnEndAreStoppedWithAFewNotes) {
   expect_error(R"(
     template <int N> int depth() { return $depth<N + 1>() + 1; }

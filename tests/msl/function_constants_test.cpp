@@ -7,7 +7,8 @@ namespace {
 std::string names_of(const std::vector<FunctionConstant>& constants) {
   std::string text;
   for (const FunctionConstant& constant : constants)
-    text += (text.empty() ? "" : " ") + constant.name + ":" + std::to_string(constant.index) + (constant.required ? "" : "?");
+    text += (text.empty() ? "" : " ") + constant.name + ":" + std::to_string(constant.index) +
+            (constant.required ? "" : "?");
   return text;
 }
 
@@ -24,7 +25,7 @@ TEST(FunctionConstants, AreReflectedWithIndexNameAndType) {
   ASSERT_TRUE(library);
   const auto& constants = library->function_constants();
   EXPECT_EQ(names_of(constants), "a:3 b:0 c:10 d:200 e:4 f:5 g:6");
-  const DataType types[] = {DataType::bool1,   DataType::int1,  DataType::float4, DataType::ushort2,
+  const DataType types[] = {DataType::bool1, DataType::int1,  DataType::float4, DataType::ushort2,
                             DataType::half1, DataType::uint1, DataType::char1};
   ASSERT_EQ(constants.size(), std::size(types));
   for (size_t i = 0; i < std::size(types); ++i) EXPECT_EQ(constants[i].data_type, types[i]) << constants[i].name;

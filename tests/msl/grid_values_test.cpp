@@ -5,16 +5,27 @@ namespace metalloid {
 namespace {
 
 constexpr const char* positions[] = {
-    "thread_position_in_grid", "thread_position_in_threadgroup", "threadgroup_position_in_grid",
-    "threadgroups_per_grid",   "threads_per_grid",               "threads_per_threadgroup",
+    "thread_position_in_grid",
+    "thread_position_in_threadgroup",
+    "threadgroup_position_in_grid",
+    "threadgroups_per_grid",
+    "threads_per_grid",
+    "threads_per_threadgroup",
     "dispatch_threads_per_threadgroup",
 };
 
 constexpr const char* scalars[] = {
-    "thread_index_in_threadgroup",    "thread_index_in_simdgroup",  "thread_index_in_quadgroup",
-    "simdgroup_index_in_threadgroup", "simdgroups_per_threadgroup", "dispatch_simdgroups_per_threadgroup",
-    "threads_per_simdgroup",          "thread_execution_width",     "quadgroup_index_in_threadgroup",
-    "quadgroups_per_threadgroup",     "dispatch_quadgroups_per_threadgroup",
+    "thread_index_in_threadgroup",
+    "thread_index_in_simdgroup",
+    "thread_index_in_quadgroup",
+    "simdgroup_index_in_threadgroup",
+    "simdgroups_per_threadgroup",
+    "dispatch_simdgroups_per_threadgroup",
+    "threads_per_simdgroup",
+    "thread_execution_width",
+    "quadgroup_index_in_threadgroup",
+    "quadgroups_per_threadgroup",
+    "dispatch_quadgroups_per_threadgroup",
 };
 
 // A kernel with one parameter for each attribute, all of one type, each of them used.

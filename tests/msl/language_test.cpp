@@ -272,5 +272,16 @@ TEST(Language, GraphicsFunctionsAreLeftOutWithAWarningThatNamesThem) {
   }
 }
 
+TEST(Language, HasRecursiveFunctions) {
+  EXPECT_EQ(functions_of(R"(
+    int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    int odd(int n);
+    int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+    int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+    kernel void f(device int* out) { out[0] = fib(out[1]); }
+    kernel void g(device int* out) { out[0] = odd(out[1]) + even(out[2]); })"),
+            "f g");
+}
+
 }  // namespace
 }  // namespace metalloid

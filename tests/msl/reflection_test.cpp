@@ -134,7 +134,8 @@ TEST(Reflection, DescribesStructsDownToTheirMembers) {
 }
 
 TEST(Reflection, DescribesEveryScalarAndVectorType) {
-  const char* scalars[] = {"float", "half", "int", "uint", "short", "ushort", "char", "uchar", "bool", "long", "ulong", "bfloat"};
+  const char* scalars[] = {"float", "half",  "int",  "uint", "short", "ushort",
+                           "char",  "uchar", "bool", "long", "ulong", "bfloat"};
   std::string source = "\nkernel void f(";
   std::vector<std::string> types;
   for (const char* scalar : scalars)
@@ -143,7 +144,8 @@ TEST(Reflection, DescribesEveryScalarAndVectorType) {
     const bool first = std::string_view(chunk) == "first";
     const size_t begin = first ? 0 : 18, end = first ? 18 : types.size();
     std::string text = "\nkernel void f(";
-    for (size_t i = begin; i < end; ++i) text += (i > begin ? ", device " : "device ") + types[i] + "* p" + std::to_string(i);
+    for (size_t i = begin; i < end; ++i)
+      text += (i > begin ? ", device " : "device ") + types[i] + "* p" + std::to_string(i);
     const Function f = function_of(text + ") {}");
     ASSERT_EQ(f.parameters.size(), end - begin);
     for (size_t i = begin; i < end; ++i) EXPECT_EQ(to_string(f.parameters[i - begin].type.data_type), types[i]);

@@ -1,8 +1,8 @@
 // Metal that C++ does not know, as people write it: each snippet must compile, and every function of it must give code.
 #include <gtest/gtest.h>
-#include <metalloid/compiler.hpp>
 
 #include <algorithm>
+#include <metalloid/compiler.hpp>
 #include <string>
 
 namespace metalloid {
@@ -83,6 +83,83 @@ TEST(AddressSpaces, MemberFunctionsAreQualifiedAndRepeated) {
             "f");
 }
 
+TEST(AddressSpaces, MembersAreChosenByWhereTheirObjectIs) {
+  EXPECT_EQ(functions_of(R"(
+    template <typename T, size_t N> struct Array {
+      T elements[N];
+      thread T& operator[](size_t i) thread { return elements[i]; }
+      device T& operator[](size_t i) device { return elements[i]; }
+      threadgroup T& operator[](size_t i) threadgroup { return elements[i]; }
+      constant T& operator[](size_t i) const constant { return elements[i]; }
+      device T* data() device;
+      device Array& operator=(const thread Array& other) device = default;
+      threadgroup Array& operator=(const thread Array& other) threadgroup = default;
+    };
+    template <typename T, size_t N> device T* Array<T, N>::data() device { return &elements[0]; }
+    struct Counter {
+      int count;
+      int kind() { return 0; }
+      int kind() const device { return 1; }
+      int kind() const constant { return 2; }
+    };
+    int Counter_kind(constant Counter& c) { return c.kind(); }
+    kernel void f(device Array<float, 4>& a, constant Array<float, 4>& b, constant Counter& c) {
+      threadgroup Array<float, 4> shared;
+      Array<float, 4> own;
+      threadgroup float* s = &shared[1];
+      thread float* o = &own[2];
+      constant float* in = &b[0];
+      device float* out = &a[1];
+      *o = *in;
+      *s = *o;
+      *out = *s + a.data()[3] + Counter_kind(c);
+    })"),
+            "f");
+}
+
+TEST(AddressSpaces, ElementsOfTheStandardArrayAreWhereItIs) {
+  EXPECT_EQ(functions_of(R"(
+    struct Shape { array<int, 4> sizes; };
+    int total(constant int* sizes, int count) { return count == 0 ? 0 : sizes[0] + sizes[count - 1]; }
+    kernel void f(constant Shape& shape, device array<int, 4>& out) {
+      auto sizes = shape.sizes.data();
+      device int* first = out.begin();
+      *first = total(sizes, 4);
+    })"),
+            "f");
+}
+
+TEST(AddressSpaces, ColumnsAreWhereTheirMatrixIs) {
+  EXPECT_EQ(functions_of(R"(
+    float4x4 make() { return float4x4(2.0); }
+    kernel void f(constant float4x4& m, device float3x3* out, uint i [[thread_position_in_grid]]) {
+      threadgroup float2x2 shared;
+      const constant float4* column = &m[1];
+      device float3& result = out[0][2];
+      threadgroup float2* half_of_it = &shared[0];
+      *half_of_it = column->xy;
+      result.x = m[i][2] + make()[1].z + shared[0][i];
+    })"),
+            "f");
+}
+
+TEST(AddressSpaces, StringsAreConstant) {
+  EXPECT_EQ(functions_of(R"(
+    struct Place { char file[16]; };
+    void copy(device char* to, constant const char* from) { while ((*to++ = *from++)) {} }
+    template <class T> void report(device Place& place, T text) { copy(place.file, text); }
+    constant char* name() { return "name"; }
+    kernel void f(device Place* places) {
+      constant char* local = "local";
+      const char table[] = "table";
+      report(places[0], "text" " and more");
+      report(places[1], __func__);
+      report(places[2], local);
+      places[3].file[0] = table[1] + *name();
+    })"),
+            "f");
+}
+
 TEST(AddressSpaces, ConditionalsMixThem) {
   EXPECT_EQ(functions_of(R"(
     struct Value { float x; };
@@ -93,6 +170,25 @@ TEST(AddressSpaces, ConditionalsMixThem) {
       (i > 3 ? local : other).x = 2.0;
       a[i] = i ? local : a[1];
     })"),
+            "f");
+}
+
+TEST(Casts, AreNotSeenInDeclarators) {
+  EXPECT_EQ(functions_of(R"(
+    template <typename T> T twice(T x) { return x + x; }
+    template <typename T> T apply(T x, T (*op)(T)) { return op(x); }
+    template <typename T> T last(const thread T (&all)[2]) { return T(all[1]); }
+    kernel void f(device half* out) {
+      half both[2] = {1.0h, 2.0h};
+      out[0] = apply<half>(last(both), twice<half>);
+    })"),
+            "f");
+}
+
+TEST(Vectors, TakeObjectsThatConvertToAnything) {
+  EXPECT_EQ(functions_of(R"(
+    struct Zero { template <typename T> operator T() && { return T{}; } };
+    kernel void f(device float4* x, constant uint& n) { x[1] = n < 3 ? x[n] : Zero(); })"),
             "f");
 }
 
@@ -126,12 +222,14 @@ TEST(EntryPoints, OfGraphicsStagesAreLeftOutWithAWarning) {
     vertex Out v(uint i [[vertex_id]]) { return {}; }
     fragment float4 g(Out in [[stage_in]]) { return float4(in.uv, 0, 1); }
     [[mesh]] void m() {}
-    kernel void f(device Out* x) { x[0].uv = 1; })");
+    kernel void t(Out in [[stage_in]], device float4* x) { x[0] = in.position; }
+    struct Blended { half4 first [[color(0)]]; half4 second [[color(0) index(1)]]; };
+    kernel void f(device Out* x, device Blended* y) { x[0].uv = 1; })");
   ASSERT_TRUE(result.library) << format(result.diagnostics);
   EXPECT_EQ(result.library->functions().size(), 1u);
   auto warnings = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),
                                 [](const Diagnostic& d) { return d.severity == Severity::warning; });
-  EXPECT_EQ(warnings, 3);
+  EXPECT_EQ(warnings, 4);
 }
 
 TEST(EntryPoints, LeaveTheirWordsFreeAsNames) {

@@ -8,20 +8,21 @@ namespace {
 
 TEST(Safety, InlineAssemblyIsRejected) {
   expect_error("\nkernel void f() { $asm(\"nop\"); }", "inline assembly is not part of Metal");
-  expect_error("\nkernel void f() { $__asm__ volatile(\"nop\" ::: \"memory\"); }", "inline assembly is not part of Metal");
+  expect_error("\nkernel void f() { $__asm__ volatile(\"nop\" ::: \"memory\"); }",
+               "inline assembly is not part of Metal");
   EXPECT_FALSE(compile_source("\nasm(\"nop\");\nkernel void f() {}").library);
 }
 
 TEST(Safety, FunctionsOfTheHostCannotBeCalled) {
-  for (const char* declaration : {"extern \"C\" int $system(constant char*);", "int $puts(constant char*) __asm__(\"puts\");",
-                                  "extern \"C\" void $abort();"}) {
+  for (const char* declaration : {"extern \"C\" int $system(constant char*);",
+                                  "int $puts(constant char*) __asm__(\"puts\");", "extern \"C\" void $abort();"}) {
     std::string source = declaration;
     const size_t mark = source.find('$');
     const std::string name = source.substr(mark + 1, source.find('(', mark) - mark - 1);
     source.erase(mark, 1);
     const bool has_argument = name != "abort";
-    const CompileResult result = compile_source("\nconstant char text[] = \"ls\";\n" + source + "\nkernel void f() { " + name +
-                                                (has_argument ? "(text)" : "()") + "; }");
+    const CompileResult result = compile_source("\nconstant char text[] = \"ls\";\n" + source + "\nkernel void f() { " +
+                                                name + (has_argument ? "(text)" : "()") + "; }");
     EXPECT_FALSE(result.library) << source;
     EXPECT_NE(errors_in(result.diagnostics).find("'" + name + "' is declared but has no definition"), std::string::npos)
         << format(result.diagnostics);
@@ -43,7 +44,9 @@ TEST(Safety, WhatMetalDoesNotHaveIsNamed) {
       {"struct S { int x; }; kernel void f() { S s; auto& t = $typeid(s); }", "Metal has no run-time type information"},
   };
   for (const auto& [source, message] : cases) expect_error(std::string("\n") + source, message);
-  EXPECT_EQ(functions_of("\nstruct S { int x; S() = default; void g() = delete; }; kernel void f(device S* s) { s->x = 1; }"), "f");
+  EXPECT_EQ(
+      functions_of("\nstruct S { int x; S() = default; void g() = delete; }; kernel void f(device S* s) { s->x = 1; }"),
+      "f");
 }
 
 TEST(Safety, DeepNestingDoesNotOverflowTheStack) {
@@ -66,8 +69,9 @@ TEST(Safety, DeepNestingDoesNotOverflowTheStack) {
 }
 
 TEST(Safety, HugeArraysAndShiftsAreNoCrash) {
-  for (const char* body : {"int a[1ul << 40]; x[0] = a[1];", "threadgroup int a[1 << 30]; x[0] = a[1];", "x[0] = 1 << 40;",
-                           "x[0] = 1 / 0;", "int a[0]; x[0] = 1;", "int a[-1];", "x[0] = (&x[0])[1ul << 60];"}) {
+  for (const char* body :
+       {"int a[1ul << 40]; x[0] = a[1];", "threadgroup int a[1 << 30]; x[0] = a[1];", "x[0] = 1 << 40;",
+        "x[0] = 1 / 0;", "int a[0]; x[0] = 1;", "int a[-1];", "x[0] = (&x[0])[1ul << 60];"}) {
     const CompileResult result = compile_source("\nkernel void f(device int* x) { " + std::string(body) + " }");
     if (result.library) (void)result.library->code("f");
   }

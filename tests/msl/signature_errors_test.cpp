@@ -4,20 +4,27 @@
 namespace metalloid {
 namespace {
 
-TEST(SignatureErrors, AnUnknownAttributeIsNamed) {
-  expect_error(R"(
-    kernel void f(device float* out [[$buffr(0)]]) { })",
-               "unknown attribute 'buffr'");
-  expect_error(R"(
-    kernel void f(uint i [[$thread_position_in_gird]]) { })",
-               "unknown attribute 'thread_position_in_gird'");
-  expect_error(R"(
-    [[$max_threads(3)]] kernel void f() { })",
-               "unknown attribute 'max_threads'");
-  expect_error(R"(
+// Other compilers' attributes are no reason to reject a kernel; a misspelt one is named.
+TEST(SignatureErrors, AnUnknownAttributeIsAWarning) {
+  const auto expect_warning = [](const char* source, const char* message) {
+    const CompileResult result = compile_source(source);
+    EXPECT_TRUE(result.library);
+    ASSERT_EQ(result.diagnostics.size(), 1u) << format(result.diagnostics);
+    EXPECT_EQ(result.diagnostics[0].severity, Severity::warning);
+    EXPECT_EQ(result.diagnostics[0].message, message);
+  };
+  expect_warning("kernel void f(device float* out [[buffr(0)]]) { }", "unknown attribute 'buffr' ignored");
+  expect_warning("[[max_threads(3)]] kernel void f() { }", "unknown attribute 'max_threads' ignored");
+  expect_warning(R"(
     template <typename T> kernel void f(device T* out) { out[0] = 1; }
-    template [[$hostname("f_float")]] kernel void f<float>(device float*);)",
-               "unknown attribute 'hostname'");
+    template [[hostname("f_float")]] kernel void f<float>(device float*);)",
+                 "unknown attribute 'hostname' ignored");
+}
+
+TEST(SignatureErrors, AParameterWithAMisspeltAttributeIsNoInput) {
+  const CompileResult result = compile_source("kernel void f(uint i [[thread_position_in_gird]]) { }");
+  EXPECT_FALSE(result.library);
+  EXPECT_NE(errors_in(result.diagnostics).find("parameter 'i' of a kernel must be a buffer"), std::string::npos);
 }
 
 TEST(SignatureErrors, AnAttributeStandsWhereItBelongs) {

@@ -98,8 +98,8 @@ TEST(Source, TakesMacrosFromTheOptions) {
 TEST(Source, HasTheStandardLibraryWithOrWithoutAnInclude) {
   for (const char* include : {"", "#include <metal_stdlib>\n", "#import <metal_stdlib>\n", "#include <metal_math>\n",
                               "#include <metal_stdlib>\n#include <metal_stdlib>\n#include <simd/simd.h>\n"}) {
-    const CompileResult result = compile(
-        std::string(include) + "kernel void f(device float4* x) { x[0] = metal::sin(x[1]); }", without_cache());
+    const CompileResult result =
+        compile(std::string(include) + "kernel void f(device float4* x) { x[0] = metal::sin(x[1]); }", without_cache());
     EXPECT_TRUE(result.library) << format(result.diagnostics);
   }
 }
@@ -136,7 +136,8 @@ TEST(Source, FromAStringIncludesNothingFromTheFileSystem) {
     EXPECT_EQ(errors_in(result.diagnostics), "'" + name + "' file not found\n");
     EXPECT_TRUE(result.included_files.empty());
   }
-  EXPECT_FALSE(compile_source("\n#if __has_include(\"" + header.string() + "\")\n#error seen\n#endif\n").diagnostics.size());
+  EXPECT_FALSE(
+      compile_source("\n#if __has_include(\"" + header.string() + "\")\n#error seen\n#endif\n").diagnostics.size());
 }
 
 TEST(Source, FromAStringIncludesWhatLiesInItsFolders) {
@@ -146,8 +147,8 @@ TEST(Source, FromAStringIncludesWhatLiesInItsFolders) {
   const fs::path outside = folder.write("outside.h", "constant int x = 1;\n");
   CompileOptions options = without_cache();
   options.include_directories = {folder.path() / "inside"};
-  const CompileResult result =
-      compile_source("\n#include \"a.h\"\n#include <deep/b.h>\nkernel void f(device float* x) { x[0] = a(x[1]); }", options);
+  const CompileResult result = compile_source(
+      "\n#include \"a.h\"\n#include <deep/b.h>\nkernel void f(device float* x) { x[0] = a(x[1]); }", options);
   ASSERT_TRUE(result.library) << format(result.diagnostics);
   ASSERT_EQ(result.included_files.size(), 2u);
   EXPECT_EQ(result.included_files[0].filename(), "a.h");
@@ -168,8 +169,8 @@ TEST(Source, FromAStringDoesNotEscapeItsFoldersThroughLinks) {
 TEST(Source, FromAFileIncludesWhatLiesBesideIt) {
   const Folder folder;
   folder.write("kernels/shared.h", "float twice(float x) { return x * 2; }\n");
-  const fs::path file =
-      folder.write("kernels/a.metal", "#include \"shared.h\"\nkernel void f(device float* x) { x[0] = twice(x[1]); }\n");
+  const fs::path file = folder.write("kernels/a.metal",
+                                     "#include \"shared.h\"\nkernel void f(device float* x) { x[0] = twice(x[1]); }\n");
   const CompileResult result = compile_file(file, without_cache());
   ASSERT_TRUE(result.library) << format(result.diagnostics);
   EXPECT_EQ(result.included_files, std::vector<fs::path>{folder.path() / "kernels" / "shared.h"});
@@ -213,7 +214,8 @@ TEST(Source, IsCompiledOnSeveralThreadsAtOnce) {
 TEST(Source, GivesCodeToSeveralThreadsAtOnce) {
   std::string source = "\ntemplate <int N> kernel void f(device int* x) { x[0] = N; }\n";
   for (int i = 0; i < 16; ++i)
-    source += "template [[host_name(\"f" + std::to_string(i) + "\")]] kernel void f<" + std::to_string(i) + ">(device int*);\n";
+    source += "template [[host_name(\"f" + std::to_string(i) + "\")]] kernel void f<" + std::to_string(i) +
+              ">(device int*);\n";
   const auto library = library_of(source);
   ASSERT_TRUE(library);
   std::vector<std::thread> threads;

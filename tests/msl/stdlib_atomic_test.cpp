@@ -31,7 +31,8 @@ kernel void other(device atomic_float* f, threadgroup atomic_float* t, device at
   atomic_min_explicit(u, 3ul, memory_order_relaxed);
   out[0] = old + was + atomic_load_explicit(b, memory_order_relaxed);
 }
-)"), "k other");
+)"),
+            "k other");
 }
 
 TEST(StdlibAtomic, AtomicObjectsAreFourOrEightBytesAndLiveInStructsAndArrays) {
@@ -46,34 +47,42 @@ kernel void k(device Counters& c, uint i [[thread_position_in_grid]]) {
   atomic_fetch_add_explicit(&c.head, atomic_fetch_add_explicit(&shared[i & 7], 1u, memory_order_relaxed), memory_order_relaxed);
   atomic_fetch_max_explicit(&c.cells[i & 3], atomic_load_explicit(&single, memory_order_relaxed), memory_order_relaxed);
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibAtomic, OrdersOtherThanRelaxedAreErrors) {
   expect_error(R"(
 kernel void k(device atomic_int* a) { atomic_fetch_add_explicit(a, 1, memory_order_seq_cst$); }
-)", "atomic operations have no order but memory_order_relaxed; use atomic_thread_fence", 2);
+)",
+               "atomic operations have no order but memory_order_relaxed; use atomic_thread_fence", 2);
   expect_error(R"(
 kernel void k(device atomic_int* a, device int* o) { o[0] = atomic_load_explicit(a, memory_order_acquire$); }
-)", "atomic operations have no order but memory_order_relaxed; use atomic_thread_fence", 2);
+)",
+               "atomic operations have no order but memory_order_relaxed; use atomic_thread_fence", 2);
 }
 
 TEST(StdlibAtomic, WhatIsNotAtomicIsAnError) {
   expect_error(R"(
 kernel void k(device int* a) { $atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }
-)", "no matching function for call to 'atomic_fetch_add_explicit'", 4);
+)",
+               "no matching function for call to 'atomic_fetch_add_explicit'", 4);
   expect_error(R"(
 kernel void k(constant atomic_int* a) { $atomic_store_explicit(a, 1, memory_order_relaxed); }
-)", "no matching function for call to 'atomic_store_explicit'", 4);
+)",
+               "no matching function for call to 'atomic_store_explicit'", 4);
   expect_error(R"(
 kernel void k(device atomic_float* a) { $atomic_fetch_and_explicit(a, 1, memory_order_relaxed); }
-)", "bitwise atomic operations need an atomic integer", 4);
+)",
+               "bitwise atomic operations need an atomic integer", 4);
   expect_error(R"(
 kernel void k(device atomic_bool* a) { $atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }
-)", "an atomic bool has no arithmetic", 4);
+)",
+               "an atomic bool has no arithmetic", 4);
   expect_error(R"(
 kernel void k(device atomic<float4>* a) { a$[0]; }
-)", "an atomic holds an int, uint, bool, float, long or ulong", 4);
+)",
+               "an atomic holds an int, uint, bool, float, long or ulong", 4);
 }
 
 }  // namespace

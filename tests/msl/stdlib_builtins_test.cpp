@@ -145,7 +145,8 @@ TEST(StdlibBuiltins, EveryDocumentedBuiltinIsDeclared) {
   const std::string math = sections_of(read("docs/builtins.md"))["Math"];
   for (const Row& row : rows_of(math))
     for (const std::string& name : plain_words(row.first))
-      for (const std::string& symbol : {"metal." + name + ".f32", "metal.fast_" + name + ".f32", "metal." + name + ".f16"})
+      for (const std::string& symbol :
+           {"metal." + name + ".f32", "metal.fast_" + name + ".f32", "metal." + name + ".f16"})
         EXPECT_TRUE(symbols.contains(symbol)) << symbol;
 }
 

@@ -63,7 +63,8 @@ template <class T> enable_if_t<sizeof(T) == 8, T> simd_shuffle_down(T v, ushort 
   return as_type<T>(metal::simd_shuffle_down(as_type<uint2>(v), n));
 }
 kernel void k(device complex* c, device ulong* u) { c[0] = simd_sum(c[1]); u[0] = simd_shuffle_down(u[1], 1); }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibGroups, MatricesLoadStoreAndMultiplyInEveryTypeAndMemory) {
@@ -91,19 +92,23 @@ kernel void mixed(device float* f, device half* h, device bfloat* b) {
   simdgroup_multiply_accumulate(sum, x, z, sum); simdgroup_multiply_accumulate(x, x, x, x);
   simdgroup_store(sum, f); simdgroup_store(x, h);
 }
-)"), "kf kh kb mixed");
+)"),
+            "kf kh kb mixed");
 }
 
 TEST(StdlibGroups, MatricesOfOtherTypesAndSizesAreErrors) {
   expect_error(R"(
 kernel void k(device float* f) { simdgroup_matrix<float, 4, 4> $m(0.0f); }
-)", "a simdgroup_matrix has 8 rows and 8 columns", 2);
+)",
+               "a simdgroup_matrix has 8 rows and 8 columns", 2);
   expect_error(R"(
 kernel void k(device float* f) { simdgroup_half8x8 m; $simdgroup_load(m, f); }
-)", "no matching function for call to 'simdgroup_load'", 3);
+)",
+               "no matching function for call to 'simdgroup_load'", 3);
   expect_error(R"(
 kernel void k(constant float* f) { simdgroup_float8x8 m(1.0f); $simdgroup_store(m, f); }
-)", "no matching function for call to 'simdgroup_store'", 3);
+)",
+               "no matching function for call to 'simdgroup_store'", 3);
 }
 
 TEST(StdlibGroups, BarriersTakeEveryFlagAndScope) {
@@ -120,7 +125,8 @@ kernel void k(threadgroup int* t) {
   atomic_thread_fence(mem_flags::mem_device, memory_order_release, thread_scope_simdgroup);
   t[0] = 1;
 }
-)"), "k");
+)"),
+            "k");
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ EACH_1(ONE) EACH_2(TWO) EACH_3(THREE)
 template <class T> void all_of(device void* m) { EACH_1(CALL_1) EACH_2(CALL_2) EACH_3(CALL_3) }
 kernel void halves(device void* m) { all_of<half>(m); }
 kernel void floats(device void* m) { all_of<float>(m); }
-)"), "halves floats");
+)"),
+            "halves floats");
 }
 
 TEST(StdlibMath, BfloatComputesAsFloat) {
@@ -39,7 +40,8 @@ kernel void k(device bfloat* p, device bfloat4* q) {
   q[0] = exp(q[1]); q[1] = max(q[0], q[1]); q[2] = clamp(q[1], bfloat(0), bfloat(1)); q[3] = pow(q[0], q[1]);
   q[4] = abs(q[0]) + floor(q[1]); p[4] = dot(q[0], q[1]); q[5] = select(q[0], q[1], isnan(q[2]));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, FunctionsWithASecondResultPutItWhereTheReferenceSays) {
@@ -57,18 +59,21 @@ template <class T> void parts(device T* p, device int* n) {
   p[4] = ldexp(v, e3).x;
 }
 kernel void k(device float* f, device half* h, device int* n) { parts(f, n); parts(h, n); }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, FastAndPreciseVariantsAreTheirOwnFunctions) {
   const auto library = library_of(R"(
 kernel void fast_ones(device float4* p) {
   p[0] = fast::exp(p[0]) + fast::sin(p[1]) + fast::pow(p[2], p[3]) + fast::rsqrt(p[4]) + fast::divide(p[0], p[1]) +
-         fast::atan2(p[0], p[1]) + fast::clamp(p[0], 0.0f, 1.0f) + fast::length(p[1]) + fast::normalize(p[2]) + fast::tanh(p[3].x);
+         fast::atan2(p[0], p[1]) + fast::clamp(p[0], 0.0f, 1.0f) + fast::length(p[1]) + fast::normalize(p[2]) + fast::tanh(p[3].x) +
+         fast::dot(p[0], p[1]) + fast::reflect(p[0], p[1]) + float4(fast::isnan(p[2]));
 }
 kernel void precise_ones(device float4* p) {
   p[0] = precise::exp(p[0]) + precise::sin(p[1]) + precise::pow(p[2], p[3]) + precise::rsqrt(p[4]) +
-         precise::divide(p[0], p[1]) + precise::max(p[0], p[1]) + precise::distance(p[1], p[2]) + precise::tanh(p[3].x);
+         precise::divide(p[0], p[1]) + precise::max(p[0], p[1]) + precise::distance(p[1], p[2]) + precise::tanh(p[3].x) +
+         precise::length_squared(p[0]) + float4(precise::isinf(p[2]));
 }
 kernel void usual(device float* p) { p[0] = exp(p[1]); }
 )");
@@ -103,7 +108,8 @@ static_assert(max(NAN, 1.0f) == 1 && min(1.0f, NAN) == 1 && fmax(NAN, 2.0f) == 2
 kernel void k(device float* p, constant packed_float3& q, device half* h) {
   p[0] = max(p[1], h[0]); p[1] = pow(p[0], 2); p[2] = length(max(q, 0.0f)); p[3] = exp(h[1]) + floor(3);
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, IntegerFunctionsTakeEveryIntegerType) {
@@ -122,7 +128,8 @@ kernel void k16(device void* m) { all_of<short>(m); all_of<ushort>(m); }
 kernel void k32(device void* m) { all_of<int>(m); all_of<uint>(m); }
 kernel void k64(device void* m) { all_of<long>(m); all_of<ulong>(m); }
 kernel void k24(device int4* p, device uint* q) { p[0] = mul24(p[0], p[1]) + mad24(p[1], p[2], p[3]); q[0] = mul24(q[0], q[1]); }
-)"), "k8 k16 k32 k64 k24");
+)"),
+            "k8 k16 k32 k64 k24");
 }
 
 TEST(StdlibMath, IntegerFunctionsAreExact) {
@@ -136,7 +143,8 @@ static_assert(mul24(3, -4) == -12 && mad24(2u, 3u, 4u) == 10);
 static_assert(extract_bits(0xabcdu, 4, 8) == 0xbc && extract_bits(-1, 0, 4) == -1 && insert_bits(0u, 0xfu, 4, 4) == 0xf0);
 static_assert(all(clz(uint2(1, 0)) == uint2(31, 32)) && extract_bits(5, 0, 0) == 0);
 kernel void k(device uint* p) { p[0] = popcount(p[1]); }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, RelationalFunctionsAnswerForEachComponent) {
@@ -154,7 +162,8 @@ static_assert(isnan(numeric_limits<half>::quiet_NaN()) && isunordered(NAN, 1.0f)
 static_assert(select(1, 2, true) == 2 && all(select(int2(1), int2(2), bool2(false, true)) == int2(1, 2)));
 static_assert(all(bool3(true)) && any(bool2(false, true)) && !all(bool4(true, true, true, false)) && all(true));
 kernel void k(device float4* f, device half4* h, device bool4* b) { tests(f, b); tests(h, b); }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, GeometricFunctionsTakeVectorsOfEverySize) {
@@ -173,7 +182,8 @@ kernel void k(device void* m) {
   ((device float3*)m)[0] = cross(((device float3*)m)[1], ((device packed_float3*)m)[2]);
   ((device half3*)m)[0] = cross(((device half3*)m)[1], half3(1));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, MatricesMultiplyVectorsAndMatrices) {
@@ -190,7 +200,8 @@ kernel void k(device float4x4* m, device half3x3* h, device float4* v, constant 
   v[0] = c * v[1] + v[2] * m[0]; v[1].x = determinant(m[0]) + determinant(h[0]);
   h[0] = half3x3(float3x3(1)) * h[1]; m[4] = float4x4(v[0], v[1], v[2], v[3]); m[5] = float4x4(half4x4(1));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, PackingGoesBothWaysForEveryFormat) {
@@ -211,22 +222,27 @@ kernel void k(device uint* u, device float4* f, device half4* h) {
          unpack_unorm10a2_to_half(u[3]) + half4(unpack_unorm2x16_to_half(u[4]), unpack_snorm2x16_to_half(u[5])) +
          half4(unpack_unorm565_to_half(ushort(u[6])), 1);
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibMath, OperandsThatNoFunctionTakesAreOneError) {
   expect_error(R"(
 kernel void k(device float3* p, device float4* q) { p[0] = $max(p[1], q[0]); }
-)", "no matching function for call to 'max'", 2);
+)",
+               "no matching function for call to 'max'", 2);
   expect_error(R"(
 kernel void k(device int4* p) { p[0] = $exp(p[1]); }
-)", "no matching function for call to 'exp'", 2);
+)",
+               "no matching function for call to 'exp'", 2);
   expect_error(R"(
 kernel void k(device float* p) { p[0] = $popcount(p[1]); }
-)", "no matching function for call to 'popcount'", 2);
+)",
+               "no matching function for call to 'popcount'", 2);
   expect_error(R"(
 kernel void k(device float4* p) { p[0] = $cross(p[1], p[2]); }
-)", "cross needs vectors of three components", 2);
+)",
+               "cross needs vectors of three components", 2);
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ template <class T> void all_kinds(texture1d<T, access::read_write> a, texture1d_
   texturecube<T, access::write> f [[texture(5)]], texturecube_array<T, access::write> g [[texture(6)]], texture_buffer<T, access::read_write> h [[texture(7)]], \
   ushort2 p [[thread_position_in_grid]]) { all_kinds<T>(a, b, c, d, e, f, g, h, p); }
 KERNEL(float) KERNEL(half) KERNEL(int) KERNEL(uint) KERNEL(short) KERNEL(ushort)
-)"), "k_float k_half k_int k_uint k_short k_ushort");
+)"),
+            "k_float k_half k_int k_uint k_short k_ushort");
 }
 
 TEST(StdlibTexture, EveryKindIsSampledWithItsOptions) {
@@ -44,7 +45,8 @@ kernel void k(texture1d<float> a, texture2d<float> b, texture2d_array<half> c, t
 kernel void ms(texture2d_ms<float, access::read> a, depth2d_ms<float> b, device float4* out) {
   out[0] = a.read(uint2(1), 2) + b.read(uint2(1), 2) + a.get_num_samples();
 }
-)"), "k ms");
+)"),
+            "k ms");
 }
 
 TEST(StdlibTexture, AtomicsWorkOnTexturesOfIntegers) {
@@ -58,7 +60,8 @@ kernel void k(texture2d<uint, access::read_write> t, texture_buffer<int, access:
   b.atomic_fetch_add(3u, int4(1));
   u.atomic_max(uint2(0), 1, ulong4(7));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTexture, SamplersAreConstantsOfEightBytes) {
@@ -71,25 +74,31 @@ kernel void k(constant Arguments& a, device float4* out) {
   out[0] = a.t.sample(global, float2(0)) + a.t.sample(other, float2(1)) + a.t.sample(a.s, float2(0.5f));
   a.many[1].write(half4(out[0]), uint2(0));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTexture, AnAccessThatTheTextureDoesNotHaveIsAnError) {
   expect_error(R"(
 kernel void k(texture2d<float> t) { t.$write(float4(1), uint2(0)); }
-)", "writing to a texture needs access::write or access::read_write");
+)",
+               "writing to a texture needs access::write or access::read_write");
   expect_error(R"(
 kernel void k(texture2d<float, access::write> t, device float4* p) { p[0] = t.$read(uint2(0)); }
-)", "this texture has access::write: it cannot be read");
+)",
+               "this texture has access::write: it cannot be read");
   expect_error(R"(
 kernel void k(texture2d<float, access::read> t, sampler s, device float4* p) { p[0] = t.$sample(s, float2(0)); }
-)", "sampling a texture needs access::sample");
+)",
+               "sampling a texture needs access::sample");
   expect_error(R"(
 kernel void k(texture2d<float, access::read_write> t) { t.$atomic_fetch_add(uint2(0), float4(1)); }
-)", "texture atomics need access::read_write and elements of type int, uint or ulong");
+)",
+               "texture atomics need access::read_write and elements of type int, uint or ulong");
   expect_error(R"(
 kernel void k(texture2d<float> t, sampler s, device float4* p) { p[0] = t.$sample(s, float3(0)); }
-)", "no matching member function for call to 'sample'");
+)",
+               "no matching member function for call to 'sample'");
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ static_assert(char(-1) < 0, "char is signed");
 static_assert(is_same_v<decltype(1.0), float> && is_same_v<decltype(1.0h), half> && is_same_v<decltype(1.0bf), bfloat>);
 static_assert(is_same_v<decltype(1.0h * 2.0h), half> && is_same_v<decltype(1.0h * 2.0f), float>);
 kernel void k(device int* p) { *p = 1; }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, VectorsHaveSizeAndAlignmentOfTheNextPowerOfTwo) {
@@ -36,7 +37,8 @@ TEST(StdlibTypes, VectorsHaveSizeAndAlignmentOfTheNextPowerOfTwo) {
 CHECK(bool) CHECK(char) CHECK(uchar) CHECK(short) CHECK(ushort) CHECK(int) CHECK(uint) CHECK(long) CHECK(ulong)
 CHECK(half) CHECK(bfloat) CHECK(float)
 kernel void k(device float3* p) { p[1] = p[0]; }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, VectorsAreConstructedFromEveryMixOfScalarsAndVectors) {
@@ -58,7 +60,8 @@ kernel void k(device float4* p, uint i [[thread_position_in_grid]]) {
   v = 2;
   p[i] = v + table[i % 3];
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, HalfAndBfloatConvertToEachOtherInEveryCast) {
@@ -71,7 +74,8 @@ kernel void k(device half* h, device bfloat* b, device half4* h4, device bfloat4
   b4[3] = bfloat4(h[0], h[1], h[2], h[3]); h4[3] = half4(b[0], b[1], b[2], b[3]);
   b4[4] = bfloat4(bfloat2(h[0], h[1]), bfloat2(h[2]));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, SwizzlesReadAndWriteByPositionAndByColour) {
@@ -95,16 +99,20 @@ kernel void k(device float4* p, device packed_float3* q, threadgroup half4* t) {
   t[0].rgb *= t[1].x;
   p[4].xy = {1, 2};
 }
-)"), "k");
+)"),
+            "k");
   expect_error(R"(
 kernel void k(device float4* p) { p[0].$xx = float2(1); }
-)", "cannot assign to 'xx', which names a component twice");
+)",
+               "cannot assign to 'xx', which names a component twice");
   expect_error(R"(
 kernel void k(device float4* p) { $p[0].xyz.xy = float2(1); }
-)", "cannot assign to a part of a temporary vector");
+)",
+               "cannot assign to a part of a temporary vector");
   expect_error(R"(
 kernel void k(const device float4* p) { $p[0].xy = float2(1); }
-)", "cannot assign to memory that is constant or const");
+)",
+               "cannot assign to memory that is constant or const");
 }
 
 TEST(StdlibTypes, VectorOperatorsWorkComponentByComponentAndWithScalars) {
@@ -120,13 +128,16 @@ kernel void k(device int4* i, device float4* f, device packed_float4* p) {
   i[0] <<= 1; i[0] >>= i[1]; ++i[0]; i[1]--; i[2] = -i[0]; i[2] = ~i[2]; i[3] = i[0] << uint4(1);
   f[0] = f[1] * 2 + f[2] / 3.0h - 1; f[1] = f[0] * p[0]; p[1] += f[0]; p[2] = p[0] * p[1] + 2; f[3][1] = f[2][0];
 }
-)"), "k");
+)"),
+            "k");
   expect_error(R"(
 kernel void k(device float4* p, device float3* q) { p[0] = p[1] $+ q[0]; }
-)", "invalid operands", 4);
+)",
+               "invalid operands", 4);
   expect_error(R"(
 kernel void k(device float4* p, device int4* q) { p[0] $= q[0]; }
-)", "no viable overloaded '='", 4);
+)",
+               "no viable overloaded '='", 4);
 }
 
 TEST(StdlibTypes, ObjectsThatConvertToAScalarAreOperandsOfVectors) {
@@ -136,7 +147,8 @@ struct Number {
   operator float() const { return value; }
 };
 kernel void k(device float4* p, constant Number& n) { p[0] = n * p[1] * n + 2; p[0] += make_uniform(2.0f); }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, VolatileVectorsAreReadWrittenAndUpdated) {
@@ -147,7 +159,8 @@ kernel void k(volatile device float4* p, volatile threadgroup int2* t) {
   p[1] += v; p[1] *= 2; p[2] -= 1.0f;
   t[0] <<= 1; t[0] |= int2(3);
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, PackedVectorsConvertAndComputeAsVectors) {
@@ -166,7 +179,8 @@ kernel void k(device Vertex* v, constant packed_float3* table, constant bool& c)
   v[2].position = normalize(cross(q, r)) * length(v[4].position);
   v[2].normal = packed_half3(half3(v[3].position));
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, TheSizeOfAVectorIsDeducedAsAnyIntegralType) {
@@ -184,7 +198,8 @@ kernel void k(device float4* p, device uint4* q) {
   q[0] = bits(p[0]) + count(pair);
   p[1] = sum(p[0]);
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, AsTypeKeepsTheBitsOfTypesOfOneSize) {
@@ -196,10 +211,12 @@ kernel void k(device float4* f, device half2* h, device uint4* u) {
   h[0] = as_type<half2>(u[1].x);
   f[1] = as_type<float4>(half4x2(h[1], h[2], h[3], h[4]));
 }
-)"), "k");
+)"),
+            "k");
   expect_error(R"(
 kernel void k(device float* f, device half* h) { f[0] = $as_type<float>(h[0]); }
-)", "as_type needs types of the same size", 4);
+)",
+               "as_type needs types of the same size", 4);
 }
 
 TEST(StdlibTypes, ArraysAreValuesWithTheMembersOfTheStandardOnes) {
@@ -218,7 +235,8 @@ kernel void k(device float4* out, constant Params& p, array<texture2d<float>, 4>
   array<float4, 2> rows = p.rows;
   out[i] = rows[i & 1] + x[i & 3] + t[i & 3].read(uint2(0)) + first(x);
 }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, LimitsAreKnownForEveryScalar) {
@@ -236,7 +254,8 @@ static_assert(numeric_limits<float>::is_iec559 && numeric_limits<int>::is_intege
 static_assert(!numeric_limits<float3>::is_specialized && numeric_limits<bfloat>::is_specialized);
 static_assert(INFINITY > FLT_MAX && isnan(NAN) && UINT_MAX == ~0u && SHRT_MAX == 32767 && M_PI_F > 3.14f && M_PI_H > 3.1h);
 kernel void k(device bfloat* p) { p[0] = numeric_limits<bfloat>::lowest(); p[1] = bfloat(-INFINITY); p[2] = BFLT_MAX; }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, TraitsAskAboutTheElementsOfVectors) {
@@ -248,7 +267,8 @@ static_assert(is_scalar_v<float> && !is_scalar_v<float2> && is_vector_v<float2> 
 static_assert(is_same_v<make_scalar_t<float4>, float> && is_same_v<make_vector_t<int, 3>, int3>);
 static_assert(vec_elements_v<half3> == 3 && is_same_v<make_unsigned_t<int2>, uint2> && is_same_v<make_signed_t<uchar>, char>);
 kernel void k(device int* p) { *p = is_integral<int>(); }
-)"), "k");
+)"),
+            "k");
 }
 
 TEST(StdlibTypes, TraitsAreThoseOfCxx) {
@@ -270,7 +290,8 @@ static_assert(sum(make_index_sequence<4>()) == 6);
 template <class T> enable_if_t<is_floating_point<T>::value, int> kind(T) { return 1; }
 template <class T> enable_if_t<is_integral<T>::value, int> kind(T) { return 2; }
 kernel void k(device int* p) { p[0] = kind(1.0h) + kind(2u); swap(p[0], p[1]); }
-)"), "k");
+)"),
+            "k");
 }
 
 }  // namespace

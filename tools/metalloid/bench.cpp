@@ -90,9 +90,10 @@ kernel void matvec(device const T* matrix, device const T* vector, device T* out
   for (unsigned i = 0; i < functions; ++i) {
     const char* type = types[i % 8];
     const unsigned rows = 1 + i / 8 % 16, unroll = 1 + i / 128;
-    source += fmt::format("template [[host_name(\"matvec_{0}_{1}_{2}\")]] [[kernel]] decltype(matvec<{0}, {1}, {2}>) "
-                          "matvec<{0}, {1}, {2}>;\n",
-                          type, rows, unroll);
+    source += fmt::format(
+        "template [[host_name(\"matvec_{0}_{1}_{2}\")]] [[kernel]] decltype(matvec<{0}, {1}, {2}>) "
+        "matvec<{0}, {1}, {2}>;\n",
+        type, rows, unroll);
   }
   return source;
 }
@@ -152,8 +153,9 @@ std::vector<Figure> measure_one_of_many(const std::string& name, const BenchArgu
     try {
       compile_one(compile(small_kernel(0), options), "rms_norm");
       const auto start = std::chrono::steady_clock::now();
-      compile_one(arguments.file.empty() ? compile(large_library(2048), options) : compile_file(arguments.file, options),
-                  arguments.function);
+      compile_one(
+          arguments.file.empty() ? compile(large_library(2048), options) : compile_file(arguments.file, options),
+          arguments.function);
       result[0] = milliseconds_since(start);
       rusage usage{};
       getrusage(RUSAGE_SELF, &usage);

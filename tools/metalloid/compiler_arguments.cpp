@@ -86,7 +86,7 @@ void set_warning(CompilerArguments& arguments, Value name) {
     options.all_warnings = true;
   else if (name == "error" || name == "no-error")
     options.warnings_as_errors = name == "error";
-  else
+  else if (!name.starts_with("metal-") && !name.starts_with("no-metal-"))  // Apple's own
     options.warning_options.push_back(fmt::format("-W{}", name));
 }
 

@@ -58,10 +58,8 @@ bool qualifies_variable(const TokenStream& tokens, size_t i, size_t end) {
 // `device float* p` becomes `__attribute__((opencl_global)) float* p`, wherever a qualifier may stand.
 void spell_address_spaces(Rewriting& r) {
   for (size_t i = 0; i < r.tokens.size(); ++i)
-    if (!r.tokens.verbatim(i) && !r.edits.is_cut(i) && is_keyword(r.tokens, i)) {
-      const char* unspaced = r.tokens.is_word(i, "constant") ? "const" : "";
-      r.edits.replace(i, r.unspaced.contains(i) ? unspaced : spelling(r.tokens.word(i)));
-    }
+    if (!r.tokens.verbatim(i) && !r.edits.is_cut(i) && is_keyword(r.tokens, i))
+      r.edits.replace(i, spelling(r.tokens.word(i)));
 }
 
 // A variable in threadgroup or constant memory is declared inside a function like any local; to Clang it is a static.

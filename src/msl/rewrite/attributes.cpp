@@ -99,7 +99,12 @@ class Placement {
     for (size_t k = head->close + 1; k < statement.stop && tokens_.is_attribute(k); k = tokens_.attribute_end(k)) {
       if (parse(tokens_, k).empty()) continue;
       std::string text = "__attribute__((";
-      for (size_t t = k + 2; t < tokens_.match(k + 1); ++t) text += r_.preprocessor.getSpelling(tokens_[t]) + ' ';
+      for (size_t t = k + 2; t < tokens_.match(k + 1); ++t) {
+        const bool lone =
+            tokens_.is(t, tok::identifier) && tokens_.is(t - 1, tok::l_paren) && tokens_.is(t + 1, tok::r_paren);
+        const std::string word = r_.preprocessor.getSpelling(tokens_[t]);
+        text += lone ? "(" + word + ") " : word + ' ';
+      }
       r_.edits.insert_before(tokens_.skip_template_headers(statement.begin, statement.stop), text + "))");
       r_.edits.cut(k, tokens_.attribute_end(k));
     }

@@ -67,9 +67,12 @@ EntryPoint read_entry_point(const Rewriting& r, const Statement& statement) {
   if (function) {
     entry.name = function->name_begin;
     while (tokens.is(entry.name + 1, tok::coloncolon)) entry.name += 2;
-    // A kernel that works on an imageblock runs on the tiles of a render pass.
-    for (size_t k = function->open; entry.kernel && k < function->close; ++k)
+    // A kernel that works on an imageblock runs on the tiles of a render pass, and one that is fed with vertices by a
+    // descriptor of its stage's input prepares tessellation.
+    for (size_t k = function->open; entry.kernel && k < function->close; ++k) {
       if (tokens.is_word(k, "imageblock") || tokens.is_word(k, "threadgroup_imageblock")) entry.stage = "tile";
+      if (tokens.is_word(k, "stage_in") && tokens.inside_attribute(k)) entry.stage = "tessellation";
+    }
   } else {
     for (size_t k = statement.begin + 1; k < end; k = tokens.next(k)) {
       if (tokens.is(k, tok::identifier) && tokens.is(k + 1, tok::less)) entry.name = k;

@@ -27,7 +27,7 @@ namespace metalloid::msl {
 // An entry point for another stage than compute, which has been cut out of the tokens.
 struct GraphicsFunction {
   std::string name;
-  std::string stage;  // "vertex", "fragment", "mesh", "object", "tile", "intersection"
+  std::string stage;  // "vertex", "fragment", "mesh", "object", "tile", "intersection", "tessellation"
   clang::SourceLocation location;
 };
 

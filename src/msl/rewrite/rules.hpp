@@ -17,12 +17,11 @@ struct Rewriting {
   const Outline& outline;
   Edits& edits;
   RewriteResult& result;
-  llvm::DenseSet<size_t> unspaced = {};          // address space keywords that stand for the default one
   llvm::DenseSet<size_t> allocated_arrays = {};  // statements that declare threadgroup arrays of a size known late
 };
 
 void mark_entry_points(Rewriting&);                  // entry_points.cpp
-void unqualify_member_functions(Rewriting&);         // member_functions.cpp
+void qualify_member_functions(Rewriting&);           // member_functions.cpp
 void place_attributes(Rewriting&);                   // attributes.cpp
 void declare_function_constants(Rewriting&);         // function_constants.cpp
 void size_arrays_by_function_constants(Rewriting&);  // function_constants.cpp
@@ -33,6 +32,7 @@ void drop_coherence(Rewriting&);                     // address_spaces.cpp
 void cast_between_half_and_bfloat(Rewriting&);       // casts.cpp
 void load_conditional_operands(Rewriting&);          // conditionals.cpp
 void type_literals(Rewriting&);                      // literals.cpp
+void place_strings_in_constant_memory(Rewriting&);   // strings.cpp
 
 // Shared vocabulary.
 bool is_address_space(llvm::StringRef word);
