@@ -2,13 +2,17 @@
 # need to find them. `libraries` is the one list of the libraries we publish.
 include(CMakePackageConfigHelpers)
 
-set(libraries library msl)
+set(libraries foundation library msl)
 list(TRANSFORM libraries PREPEND metalloid_ OUTPUT_VARIABLE library_targets)
 
 foreach(library IN LISTS libraries)
   set_target_properties(metalloid_${library} PROPERTIES EXPORT_NAME ${library} VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  target_compile_features(metalloid_${library} PUBLIC cxx_std_20)
+  if(library STREQUAL foundation)
+    target_compile_features(metalloid_${library} PUBLIC cxx_std_17)  # as programs written for metal-cpp are
+  else()
+    target_compile_features(metalloid_${library} PUBLIC cxx_std_20)
+  endif()
   target_include_directories(metalloid_${library} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 endforeach()

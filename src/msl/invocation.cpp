@@ -29,7 +29,7 @@ constexpr const char* fixed_arguments[] = {
     "-fno-sized-deallocation",
     "-ftemplate-depth=400",
     "-fconstexpr-depth=256",
-    "-fconstexpr-steps=4000000",
+    "-fconstexpr-steps=1000000",
     "-ferror-limit",
     "50",
     "-fmacro-backtrace-limit=4",

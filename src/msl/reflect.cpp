@@ -329,9 +329,12 @@ class Reflector {
         continue;
       }
       parameter.index = static_cast<uint32_t>(*index);
-      if (*index + parameter.array_length > space->limit)
-        error(written->getLocation(), "'" + std::string(space->attribute) + "' index " + std::to_string(*index) +
+      if (*index + parameter.array_length > space->limit) {
+        error(written->getLocation(), "'" + std::string(space->attribute) + "' index " +
+                                          std::to_string(*index + parameter.array_length - 1) +
                                           " is too large: the last one is " + std::to_string(space->limit - 1));
+        continue;
+      }
       for (uint32_t k = 0; k < parameter.array_length; ++k) {
         const auto [other, is_free] = space->used.emplace(parameter.index + k, &parameter);
         // Two optional arguments may share an index: the function constants choose one.
@@ -350,7 +353,13 @@ class Reflector {
           if (space->used.contains(index + k)) return true;
         return false;
       };
-      while (taken()) ++index;
+      while (index + uint64_t{parameter.array_length} <= space->limit && taken()) ++index;
+      if (index + uint64_t{parameter.array_length} > space->limit) {
+        error(declaration->getParamDecl(i)->getLocation(), "no " + std::string(space->attribute) +
+                                                               " index is left for '" + parameter.name +
+                                                               "': there are " + std::to_string(space->limit));
+        return;
+      }
       parameter.index = index;
       for (uint32_t k = 0; k < parameter.array_length; ++k) space->used.emplace(index + k, &parameter);
     }

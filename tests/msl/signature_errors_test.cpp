@@ -184,5 +184,13 @@ TEST(SignatureErrors, FunctionConstantsHaveTheirOwnIndexAndAScalarOrVectorType) 
                "function constant 'm' must be a scalar or a vector");
 }
 
+TEST(SignatureErrors, ThereAre31Buffers) {
+  std::string source = "\nkernel void f(device int* a0";
+  for (int i = 1; i < 31; ++i) source += ", device int* a" + std::to_string(i);
+  EXPECT_EQ(functions_of(source + ") { a0[0] = 1; }"), "f");
+  expect_error(source + ", device int* $one_more) { a0[0] = 1; }",
+               "no buffer index is left for 'one_more': there are 31");
+}
+
 }  // namespace
 }  // namespace metalloid

@@ -2,7 +2,7 @@
 // every other one converts to, so it vanishes.
 #include <llvm/ADT/StringSwitch.h>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

@@ -4,7 +4,7 @@
 // take GNU attributes only, and none on their parameters.
 #include <llvm/ADT/StringSwitch.h>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

@@ -4,7 +4,7 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSwitch.h>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

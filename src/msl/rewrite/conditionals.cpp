@@ -1,7 +1,7 @@
 // `c ? a[i] : value` where the operands are objects of one class in different address spaces: Metal copies them out,
 // Clang finds no common type. An operand that reads memory is wrapped in __metal_load, which copies an object out of
 // its address space and hands everything else through.
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

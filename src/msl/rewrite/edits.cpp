@@ -1,4 +1,4 @@
-#include "edits.hpp"
+#include "msl/rewrite/edits.hpp"
 
 #include <clang/Lex/Lexer.h>
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "token_stream.hpp"
+#include "msl/rewrite/token_stream.hpp"
 
 namespace metalloid::msl {
 

@@ -2,7 +2,7 @@
 // of the graphics stages are cut out, since only compute is compiled.
 #include <llvm/ADT/StringSwitch.h>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

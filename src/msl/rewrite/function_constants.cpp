@@ -1,7 +1,7 @@
 // Function constants get their values when a pipeline is made. To Clang they are variables defined elsewhere.
 #include <llvm/ADT/StringSet.h>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

@@ -1,5 +1,5 @@
 // Literals: Metal has no double, so `1.0` is a float; `1.0h` and `1h` are halves, `1.0bf` and `1bf` bfloats.
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

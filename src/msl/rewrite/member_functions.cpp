@@ -12,7 +12,7 @@
 
 #include <map>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

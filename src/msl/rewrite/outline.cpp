@@ -1,4 +1,4 @@
-#include "outline.hpp"
+#include "msl/rewrite/outline.hpp"
 
 namespace metalloid::msl {
 

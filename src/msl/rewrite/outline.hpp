@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "token_stream.hpp"
+#include "msl/rewrite/token_stream.hpp"
 
 namespace metalloid::msl {
 

@@ -1,8 +1,8 @@
-#include "rewriter.hpp"
+#include "msl/rewrite/rewriter.hpp"
 
 #include <clang/Basic/SourceManager.h>
 
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

@@ -4,10 +4,10 @@
 
 #include <llvm/ADT/DenseSet.h>
 
-#include "edits.hpp"
-#include "outline.hpp"
-#include "rewriter.hpp"
-#include "token_stream.hpp"
+#include "msl/rewrite/edits.hpp"
+#include "msl/rewrite/outline.hpp"
+#include "msl/rewrite/rewriter.hpp"
+#include "msl/rewrite/token_stream.hpp"
 
 namespace metalloid::msl {
 

@@ -1,7 +1,7 @@
 // A string literal is in constant memory: `constant char*` to whoever receives it. To Clang it is an array in the
 // default address space, which no conversion leads out of. Where a literal decays to a pointer it is cast; where it
 // initialises an array, or is no expression at all, it stays.
-#include "rules.hpp"
+#include "msl/rewrite/rules.hpp"
 
 namespace metalloid::msl {
 

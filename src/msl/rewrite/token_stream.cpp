@@ -1,4 +1,4 @@
-#include "token_stream.hpp"
+#include "msl/rewrite/token_stream.hpp"
 
 namespace metalloid::msl {
 

@@ -1,0 +1,84 @@
+// Reference counts, and what an object does unless its class knows better: it is equal to itself only, it is described
+// by its class and address, and its copy is itself (right for everything that does not change).
+#include <Foundation/NSObject.hpp>
+#include <Foundation/NSString.hpp>
+#include <cstdio>
+
+#include "foundation/string.hpp"
+
+namespace NS {
+namespace Private {
+
+static constexpr auto immortal = UIntegerMax;
+
+Counted::~Counted() = default;
+
+const char* Counted::className() const {
+  return "NSObject";
+}
+
+UInteger Counted::contentHash() const {
+  return reinterpret_cast<UInteger>(this) >> 4;
+}
+
+bool Counted::contentEquals(const Object& other) const {
+  return static_cast<const Counted*>(&other) == this;
+}
+
+String* Counted::contentDescription() const {
+  char text[160];
+  std::snprintf(text, sizeof text, "<%s: %p>", className(), static_cast<const void*>(this));
+  return metalloid::foundation::autoreleased_string(text);
+}
+
+Object* Counted::contentCopy() const {
+  return static_cast<Object*>(retain(const_cast<Counted*>(this)));
+}
+
+void Counted::dealloc() {
+  delete this;
+}
+
+Counted* retain(Counted* object) {
+  if (object && object->m_count.load(std::memory_order_relaxed) != immortal)
+    object->m_count.fetch_add(1, std::memory_order_relaxed);
+  return object;
+}
+
+void release(Counted* object) {
+  if (!object || object->m_count.load(std::memory_order_relaxed) == immortal) return;
+  if (object->m_count.fetch_sub(1, std::memory_order_acq_rel) == 1) object->dealloc();
+}
+
+UInteger retainCount(const Counted* object) {
+  return object ? object->m_count.load(std::memory_order_relaxed) : 0;
+}
+
+Counted* copy(const Counted* object) {
+  return object ? object->contentCopy() : nullptr;
+}
+
+}  // namespace Private
+
+static const Object* self(const Object* object) {
+  return object;
+}
+
+UInteger Object::hash() const {
+  return self(this) ? contentHash() : 0;
+}
+
+bool Object::isEqual(const Object* other) const {
+  if (!self(this) || !other) return false;
+  return this == other || contentEquals(*other);
+}
+
+String* Object::description() const {
+  return self(this) ? contentDescription() : nullptr;
+}
+
+String* Object::debugDescription() const {
+  return description();
+}
+
+}  // namespace NS
