@@ -330,8 +330,7 @@ class Reflector {
       }
       parameter.index = static_cast<uint32_t>(*index);
       if (*index + parameter.array_length > space->limit) {
-        error(written->getLocation(), "'" + std::string(space->attribute) + "' index " +
-                                          std::to_string(*index + parameter.array_length - 1) +
+        error(written->getLocation(), "'" + std::string(space->attribute) + "' index " + std::to_string(*index) +
                                           " is too large: the last one is " + std::to_string(space->limit - 1));
         continue;
       }
