@@ -3,6 +3,6 @@ set(METALLOID_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize=
 if(METALLOID_SANITIZE)
   add_compile_options(-fsanitize=${METALLOID_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # With a sanitizer's checks in between, g++ no longer sees that the standard library's own code initialises things.
-  add_compile_options(-Wno-maybe-uninitialized)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${METALLOID_SANITIZE})
 endif()
