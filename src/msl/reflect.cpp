@@ -233,7 +233,11 @@ class Reflector {
     if (pointee.isNull()) {
       parameter.kind = ParameterKind::value;
       parameter.type = reflect_type(sema_, type);
-      if (function.kind == FunctionKind::kernel)
+      const auto* record = type->getAsCXXRecordDecl();
+      if (record && llvm::StringRef(record->getQualifiedNameAsString()).starts_with("metal::raytracing::"))
+        error(declaration->getLocation(),
+              "parameter '" + parameter.name + "' is for ray tracing, which no device here has");
+      else if (function.kind == FunctionKind::kernel)
         error(declaration->getLocation(),
               "parameter '" + parameter.name +
                   "' of a kernel must be a buffer (a pointer or reference in device, constant or threadgroup memory), "

@@ -192,5 +192,11 @@ TEST(SignatureErrors, ThereAre31Buffers) {
                "no buffer index is left for 'one_more': there are 31");
 }
 
+TEST(SignatureErrors, RayTracingIsNamedAsTheReason) {
+  expect_error(R"(
+    kernel void f(raytracing::instance_acceleration_structure $scene, device float* out) { out[0] = 1; })",
+               "parameter 'scene' is for ray tracing, which no device here has");
+}
+
 }  // namespace
 }  // namespace metalloid
