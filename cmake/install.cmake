@@ -2,13 +2,13 @@
 # need to find them. `libraries` is the one list of the libraries we publish.
 include(CMakePackageConfigHelpers)
 
-set(libraries foundation library msl)
+set(libraries foundation library cache device bitcode msl cpu metal macos)
 list(TRANSFORM libraries PREPEND metalloid_ OUTPUT_VARIABLE library_targets)
 
 foreach(library IN LISTS libraries)
   set_target_properties(metalloid_${library} PROPERTIES EXPORT_NAME ${library} VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  if(library STREQUAL foundation)
+  if(library MATCHES "^(foundation|metal|macos)$")
     target_compile_features(metalloid_${library} PUBLIC cxx_std_17)  # as programs written for metal-cpp are
   else()
     target_compile_features(metalloid_${library} PUBLIC cxx_std_20)
@@ -17,16 +17,19 @@ foreach(library IN LISTS libraries)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 endforeach()
 
-# The umbrella, for those who want everything.
+# The umbrella, for those who want everything of ours. Apple's headers that are not Metal's are for those who ask for
+# them by name: other programs would mistake them for signs of a Mac.
+set(umbrella_targets ${library_targets})
+list(REMOVE_ITEM umbrella_targets metalloid_macos)
 add_library(metalloid_all INTERFACE)
 add_library(Metalloid::Metalloid ALIAS metalloid_all)
 set_target_properties(metalloid_all PROPERTIES EXPORT_NAME Metalloid)
-target_link_libraries(metalloid_all INTERFACE ${library_targets})
+target_link_libraries(metalloid_all INTERFACE ${umbrella_targets})
 
-install(TARGETS ${library_targets} metalloid_all EXPORT Metalloid
+install(TARGETS ${library_targets} metalloid_all metalloid EXPORT Metalloid
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/Metalloid)
@@ -35,9 +38,10 @@ configure_package_config_file(cmake/MetalloidConfig.cmake.in ${PROJECT_BINARY_DI
                               INSTALL_DESTINATION ${package_directory})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/MetalloidConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/MetalloidConfig.cmake ${PROJECT_BINARY_DIR}/MetalloidConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MetalloidShaders.cmake
         DESTINATION ${package_directory})
 
-list(TRANSFORM library_targets PREPEND -l OUTPUT_VARIABLE pkgconfig_libraries)
+list(TRANSFORM umbrella_targets PREPEND -l OUTPUT_VARIABLE pkgconfig_libraries)
 list(REVERSE pkgconfig_libraries)
 list(JOIN pkgconfig_libraries " " pkgconfig_libraries)
 configure_file(cmake/metalloid.pc.in metalloid.pc @ONLY)

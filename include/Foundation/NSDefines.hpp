@@ -19,3 +19,9 @@
 #define _NS_VALIDATE_SIZE(ns, name) static_assert(sizeof(ns::name) == sizeof(ns##name), "size mismatch " #ns "::" #name)
 #define _NS_VALIDATE_ENUM(ns, name) \
   static_assert(_NS_CAST_TO_UINT(ns::name) == _NS_CAST_TO_UINT(ns##name), "value mismatch " #ns "::" #name)
+
+// Programs ask which system they run on in the compiler's own words, which only Clang understands; every system that
+// they can ask for is there, as Clang itself answers on Linux.
+#ifndef __clang__
+#define __builtin_available(...) true
+#endif

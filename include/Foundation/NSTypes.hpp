@@ -1,5 +1,5 @@
-// Foundation's numbers. The C headers are those that come with CoreFoundation on a Mac: programs lean on them without
-// naming them.
+// Foundation's numbers. The C headers are those that come with CoreFoundation on a Mac, the C++ ones those that come
+// with <functional> there: programs lean on them without naming them.
 #pragma once
 
 #include <assert.h>
@@ -15,8 +15,16 @@
 #include <string.h>
 #include <time.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
 
 #include "NSDefines.hpp"
 

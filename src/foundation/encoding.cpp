@@ -233,14 +233,10 @@ bool is_valid_utf8(std::string_view bytes) {
 std::optional<std::string> decode(std::string_view bytes, NS::StringEncoding encoding) {
   if (encoding == NS::UTF8StringEncoding)
     return is_valid_utf8(bytes) ? std::optional<std::string>(bytes) : std::nullopt;
-  if (encoding == NS::ASCIIStringEncoding) {
-    for (const char c : bytes)
-      if (static_cast<unsigned char>(c) >= 0x80) return std::nullopt;
-    return std::string(bytes);
-  }
   if (encoding == NS::NonLossyASCIIStringEncoding) return from_non_lossy_ascii(bytes);
   std::string out;
-  if (encoding == NS::ISOLatin1StringEncoding) {
+  // A Mac takes what is not ASCII for Latin-1, so that Metal source with a © in a comment may be passed as ASCII.
+  if (encoding == NS::ISOLatin1StringEncoding || encoding == NS::ASCIIStringEncoding) {
     for (const char c : bytes) append_utf8(out, static_cast<unsigned char>(c));
     return out;
   }
@@ -268,13 +264,13 @@ std::optional<std::string> encode(std::string_view utf8, NS::StringEncoding enco
   if (encoding == NS::NonLossyASCIIStringEncoding) return non_lossy_ascii(utf8);
   if (!is_valid_utf8(utf8)) return std::nullopt;
   if (encoding == NS::UTF8StringEncoding) return std::string(utf8);
-  if (encoding == NS::ASCIIStringEncoding) return decode(utf8, encoding);
-  if (encoding == NS::ISOLatin1StringEncoding || is_utf32(encoding)) {
+  if (encoding == NS::ASCIIStringEncoding || encoding == NS::ISOLatin1StringEncoding || is_utf32(encoding)) {
+    const char32_t end = encoding == NS::ASCIIStringEncoding ? 0x80 : 0x100;
     for (std::size_t at = 0; at < utf8.size();) {
       const char32_t c = *next_code_point(utf8, at);
       if (is_utf32(encoding))
         write_unit(out, c, is_big_endian(encoding));
-      else if (c < 0x100)
+      else if (c < end)
         out += static_cast<char>(c);
       else
         return std::nullopt;

@@ -137,7 +137,8 @@ void clean_up(llvm::Module& module, bool optimise) {
     llvm::FunctionPassManager each;
     each.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     each.addPass(llvm::EarlyCSEPass());
-    each.addPass(llvm::SimplifyCFGPass());
+    // Reads that the source makes under a condition stay under it: shader validation sees who reads what.
+    each.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().speculateBlocks(false)));
     each.addPass(llvm::InferAddressSpacesPass(generic_address_space));
     each.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     each.addPass(llvm::EarlyCSEPass());

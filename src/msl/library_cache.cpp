@@ -82,7 +82,7 @@ LibraryCache::LibraryCache(std::string_view source, const std::filesystem::path&
 
 std::optional<LibraryCache::Entry> LibraryCache::load() {
   if (!enabled_) return std::nullopt;
-  const auto value = DiskCache::shared().load(index_key());
+  const auto value = cache::DiskCache::shared().load(index_key());
   if (!value) return std::nullopt;
   Entry entry;
   json notes;
@@ -116,12 +116,12 @@ void LibraryCache::store(const std::vector<Function>& functions, const std::vect
   }
   for (const Diagnostic& diagnostic : diagnostics) notes["diagnostics"].push_back(to_json(diagnostic));
   const Library index(functions, constants, std::make_shared<FixedCode>(std::make_shared<Code>()));
-  if (const auto value = pack(notes, index)) DiskCache::shared().store(index_key(), *value);
+  if (const auto value = pack(notes, index)) cache::DiskCache::shared().store(index_key(), *value);
 }
 
 std::shared_ptr<const Code> LibraryCache::load_code(const Function& function) const {
   if (!enabled_) return nullptr;
-  const auto value = DiskCache::shared().load(code_key(function));
+  const auto value = cache::DiskCache::shared().load(code_key(function));
   if (!value) return nullptr;
   json notes;
   const auto library = unpack(*value, notes);
@@ -133,7 +133,7 @@ std::shared_ptr<const Code> LibraryCache::load_code(const Function& function) co
 void LibraryCache::store_code(const Function& function, const std::shared_ptr<const Code>& code) const {
   if (!enabled_) return;
   const Library single({function}, {}, std::make_shared<FixedCode>(code));
-  if (const auto value = pack(json::object(), single)) DiskCache::shared().store(code_key(function), *value);
+  if (const auto value = pack(json::object(), single)) cache::DiskCache::shared().store(code_key(function), *value);
 }
 
 }  // namespace metalloid::msl

@@ -5,7 +5,8 @@
 #include <metalloid/compiler.hpp>
 #include <optional>
 
-#include "msl/disk_cache.hpp"
+#include "cache/disk_cache.hpp"
+#include "msl/embedded_headers.hpp"
 
 namespace metalloid::msl {
 
@@ -29,13 +30,13 @@ class LibraryCache {
   void store_code(const Function& function, const std::shared_ptr<const Code>& code) const;
 
  private:
-  CacheKey index_key() const { return CacheKey(key_).add("index"); }
-  CacheKey code_key(const Function& function) const {
-    return CacheKey(key_).add("code").add(function.name).add(included_);
+  cache::CacheKey index_key() const { return cache::CacheKey(key_).add("index"); }
+  cache::CacheKey code_key(const Function& function) const {
+    return cache::CacheKey(key_).add("code").add(function.name).add(included_);
   }
 
   bool enabled_;
-  CacheKey key_;
+  cache::CacheKey key_{compiler_fingerprint()};
   std::string included_;  // the hashes of the included files
 };
 

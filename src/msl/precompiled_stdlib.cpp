@@ -3,7 +3,8 @@
 #include <map>
 #include <mutex>
 
-#include "msl/disk_cache.hpp"
+#include "cache/disk_cache.hpp"
+#include "msl/embedded_headers.hpp"
 #include "msl/instance.hpp"
 #include "msl/invocation.hpp"
 
@@ -57,14 +58,14 @@ Result<std::shared_ptr<const std::string>> precompiled_stdlib(const CompileOptio
   std::lock_guard lock(mutex);
   auto& entry = built[key];
   if (entry) return entry;
-  const CacheKey cache_key = CacheKey().add("stdlib").add(key);
+  const cache::CacheKey cache_key = cache::CacheKey(compiler_fingerprint()).add("stdlib").add(key);
   if (options.cache) {
-    if (auto stored = DiskCache::shared().load(cache_key))
+    if (auto stored = cache::DiskCache::shared().load(cache_key))
       return entry = std::make_shared<const std::string>(std::move(*stored));
   }
   auto result = build(options);
   if (!result) return result;
-  if (options.cache) DiskCache::shared().store(cache_key, **result);
+  if (options.cache) cache::DiskCache::shared().store(cache_key, **result);
   return entry = *result;
 }
 

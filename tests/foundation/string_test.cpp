@@ -66,11 +66,14 @@ TEST_F(String, BytesThatAreNotOfTheEncodingGiveNoString) {
   for (const char* bad :
        {"\xFF", "\xC3", "\xC0\x80", "\xE2\x82", "\xED\xA0\x80", "\xF4\x90\x80\x80", "a\x80", "\xF8\x88\x80\x80\x80"})
     EXPECT_EQ(text(bad), nullptr) << bad;
-  EXPECT_EQ(NS::String::string("\xE9", NS::ASCIIStringEncoding), nullptr);
   EXPECT_EQ(from_bytes("abc", NS::UTF16StringEncoding), nullptr);
   EXPECT_EQ(from_bytes("abcde", NS::UTF32StringEncoding), nullptr);
   EXPECT_EQ(from_bytes(std::string("\x00\x00\x11\x00", 4), NS::UTF32LittleEndianStringEncoding), nullptr);
   EXPECT_EQ(from_bytes("abc", NS::SymbolStringEncoding), nullptr);
+}
+
+TEST_F(String, BytesPastAsciiAreReadAsLatin1) {
+  EXPECT_STREQ(NS::String::string("caf\xE9", NS::ASCIIStringEncoding)->utf8String(), "café");
 }
 
 TEST_F(String, EmbeddedNulsAreKept) {

@@ -19,11 +19,14 @@ int run_metalloid(const Arguments& arguments) {
   // The options of a compiler (-std=, -O3, -Wall) are not ones that CLI11 can spell.
   if (!arguments.empty() && arguments[0] == "compile") return run_compile({arguments.begin() + 1, arguments.end()});
 
-  CLI::App app("Compiles Metal source and looks into compiled libraries.", "metalloid");
+  CLI::App app("Compiles Metal source, runs and checks kernels, looks into compiled libraries.", "metalloid");
   app.set_version_flag("--version", fmt::format("metalloid {}", version), "Print the version");
   app.require_subcommand(1);
   app.add_subcommand("compile", "Compile Metal source into a library");
   add_inspect(app);
+  add_run(app);
+  add_check(app);
+  add_devices(app);
   add_bench(app);
   app.footer(
       fmt::format("Examples:\n"

@@ -36,5 +36,8 @@ Program find_driver(std::string_view name);
 
 void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_devices(CLI::App& app);
+void add_run(CLI::App& app);
+void add_check(CLI::App& app);
 
 }  // namespace metalloid::tool

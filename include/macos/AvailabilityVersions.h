@@ -1,0 +1,4 @@
+/* The numbers of versions, which <Availability.h> has. */
+#pragma once
+
+#include <Availability.h>

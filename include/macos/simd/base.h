@@ -1,0 +1,4 @@
+// Part of <simd/simd.h>, under the name that it has on a Mac.
+#pragma once
+
+#include <simd/vector_types.h>

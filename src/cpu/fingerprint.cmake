@@ -1,0 +1,16 @@
+# Writes a C++ file that defines metalloid::cpu::compiler_fingerprint(): the hash of the files listed in SOURCES.
+file(STRINGS ${SOURCES} sources)
+set(hashes "")
+foreach(source IN LISTS sources)
+  file(SHA256 ${source} hash)
+  string(APPEND hashes ${hash})
+endforeach()
+string(SHA256 fingerprint "${hashes}")
+file(WRITE ${OUTPUT} "#include \"cpu/object_code.hpp\"
+
+namespace metalloid::cpu {
+
+std::string_view compiler_fingerprint() { return \"${fingerprint}\"; }
+
+}  // namespace metalloid::cpu
+")

@@ -1,0 +1,161 @@
+#include "cpu/grid.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+#include "cpu/limits.hpp"
+#include "cpu/pipeline.hpp"
+#include "cpu/reference/engine.hpp"
+#include "cpu/validation/validator.hpp"
+
+namespace metalloid::cpu {
+
+namespace {
+
+constexpr uint64_t threadgroup_memory_alignment = 16;
+
+// Waking the pool pays for work of about this length.
+constexpr auto worth_waking_the_pool = std::chrono::microseconds(20);
+
+uint32_t groups(uint32_t threads, uint32_t per_group) {
+  return static_cast<uint32_t>((uint64_t{threads} + per_group - 1) / per_group);
+}
+
+device::Fault describe(const FaultCause& cause, const GridState& grid, device::Size at) {
+  const std::string place = fmt::format("in threadgroup ({}, {}, {})", at.x, at.y, at.z);
+  const std::string& kernel = grid.pipeline->name;
+  device::Fault fault{cause.kind, {}, kernel, grid.encoder_label ? grid.encoder_label : ""};
+  switch (cause.kind) {
+    case device::FaultKind::page_fault:
+      fault.message =
+          fmt::format("kernel '{}' accessed invalid memory at address {:#x} {}", kernel, cause.address, place);
+      break;
+    case device::FaultKind::stack_overflow:
+      fault.message = fmt::format("kernel '{}' overflowed the stack of a thread {}", kernel, place);
+      break;
+    case device::FaultKind::timeout:
+      fault.message = fmt::format(
+          "kernel '{}' ran for too long {}; METALLOID_TIMEOUT sets the limit in seconds, 0 for "
+          "none",
+          kernel, place);
+      break;
+    case device::FaultKind::out_of_memory:
+      fault.message = fmt::format("there is not enough memory for the threads of kernel '{}' {}", kernel, place);
+      break;
+    default:
+      fault.message = fmt::format("kernel '{}' executed an illegal instruction {}", kernel, place);
+  }
+  return fault;
+}
+
+// One dispatch being carried out by several threads.
+class Run {
+ public:
+  explicit Run(const GridState& grid, validation::Validator* validator) : grid_(grid), validator_(validator) {}
+
+  void threadgroup(uint64_t number) {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    const device::Size position = position_of(number, grid_.threadgroups_per_grid);
+    const auto cause = reference::Engine::of_this_thread().run(grid_, position);
+    if (!cause) return;
+    if (validator_) validator_->stopped(*cause);
+    std::lock_guard lock(mutex_);
+    if (!failed_.exchange(true)) fault_ = describe(*cause, grid_, position);
+  }
+
+  std::optional<device::Fault> fault() && { return std::move(fault_); }
+
+ private:
+  const GridState& grid_;
+  validation::Validator* const validator_;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::optional<device::Fault> fault_;
+};
+
+}  // namespace
+
+device::Size position_of(uint64_t number, device::Size size) {
+  return {static_cast<uint32_t>(number % size.x), static_cast<uint32_t>(number / size.x % size.y),
+          static_cast<uint32_t>(number / size.x / size.y)};
+}
+
+device::Size threads_of(device::Size position, device::Size full_size, device::Size grid) {
+  auto clip = [](uint32_t group, uint32_t threads, uint32_t all) {
+    return static_cast<uint32_t>(std::min<uint64_t>(threads, all - uint64_t{group} * threads));
+  };
+  return {clip(position.x, full_size.x, grid.x), clip(position.y, full_size.y, grid.y),
+          clip(position.z, full_size.z, grid.z)};
+}
+
+std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
+                                             const std::function<void(const device::Log&)>& log,
+                                             const char* encoder_label) {
+  GridState grid = prepare(dispatch);
+  grid.log = &log;
+  grid.encoder_label = encoder_label;
+  if (grid.threads_per_threadgroup.count() > max_threads_per_threadgroup)
+    return device::Fault{
+        device::FaultKind::invalid_resource,
+        fmt::format("kernel '{}' was dispatched with threadgroups of {} threads; the device has at "
+                    "most {}",
+                    grid.pipeline->name, grid.threads_per_threadgroup.count(), max_threads_per_threadgroup),
+        grid.pipeline->name, encoder_label ? encoder_label : ""};
+
+  std::optional<validation::Validator> validator;
+  if (const auto* sites = grid.pipeline->sites()) grid.events = &validator.emplace(grid, *sites, report_limit_);
+  Run run(grid, grid.events ? &*validator : nullptr);
+  const uint64_t count = grid.threadgroups_per_grid.count();
+  uint64_t next = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (; next < count; ++next) {
+    run.threadgroup(next);
+    if (next + 2 < count && !validator && std::chrono::steady_clock::now() - start > worth_waking_the_pool) break;
+  }
+  if (++next < count)
+    pool_.execute([&] {
+      // Isolated: while this queue waits for its last threadgroups, it does not begin with another queue's.
+      oneapi::tbb::this_task_arena::isolate([&] {
+        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<uint64_t>(next, count), [&](const auto& range) {
+          for (uint64_t number = range.begin(); number < range.end(); ++number) run.threadgroup(number);
+        });
+      });
+    });
+  return std::move(run).fault();
+}
+
+GridState GridRunner::prepare(const device::Dispatch& dispatch) {
+  GridState grid;
+  grid.pipeline = static_cast<const Pipeline*>(dispatch.pipeline);
+  grid.threads_per_threadgroup = dispatch.threads_per_threadgroup;
+  const device::Size& size = grid.threads_per_threadgroup;
+  if (dispatch.indirect_threadgroups) {
+    const auto* threadgroups = reinterpret_cast<const uint32_t*>(dispatch.indirect_threadgroups);
+    grid.threads_per_grid = {threadgroups[0] * size.x, threadgroups[1] * size.y, threadgroups[2] * size.z};
+  } else {
+    grid.threads_per_grid = dispatch.threads_per_grid;
+  }
+  if (size.count() > 0)
+    grid.threadgroups_per_grid = {groups(grid.threads_per_grid.x, size.x), groups(grid.threads_per_grid.y, size.y),
+                                  groups(grid.threads_per_grid.z, size.z)};
+
+  const auto& slots = dispatch.pipeline->slots;
+  arguments_.assign(dispatch.arguments, dispatch.arguments + slots.size());
+  uint64_t memory = grid.pipeline->threadgroup_layout().threadgroup_bytes;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].kind != ParameterKind::threadgroup_memory) continue;
+    arguments_[i].value = memory;
+    memory += (arguments_[i].length + threadgroup_memory_alignment - 1) / threadgroup_memory_alignment *
+              threadgroup_memory_alignment;
+  }
+  grid.arguments = arguments_.data();
+  grid.threadgroup_memory = memory;
+  return grid;
+}
+
+}  // namespace metalloid::cpu

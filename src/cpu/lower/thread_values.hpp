@@ -1,0 +1,29 @@
+// How compiled code gets at the state of its thread. In the kernel's entry that is its one parameter; in functions that
+// were not inlined (recursion, visible functions) the runtime is asked once, at their start.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <metalloid/reflection.hpp>
+
+namespace metalloid::cpu::lower {
+
+constexpr llvm::StringLiteral entry_name = "metalloid.entry";
+
+llvm::Value* thread_state(llvm::Function& function);
+
+// The member at an offset of a state struct.
+llvm::Value* load_member(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, llvm::Type* type);
+
+llvm::Value* threadgroup_state(llvm::IRBuilder<>& builder, llvm::Value* thread);
+llvm::Value* threadgroup_memory(llvm::IRBuilder<>& builder, llvm::Value* thread);
+
+// A component (x, y, z: 0 to 2) of what an attribute such as [[thread_position_in_grid]] asks for, as an i32. Scalars
+// have a component 0 only.
+llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridValue value, unsigned component);
+
+// Calls of the builtins that are values of the thread: metal.thread_index_in_simdgroup, metal.threads_per_simdgroup.
+void lower_thread_builtins(llvm::Module& module);
+
+}  // namespace metalloid::cpu::lower

@@ -1,0 +1,170 @@
+#include "cpu/object_code.hpp"
+
+#include <fmt/format.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <xxhash.h>
+
+#include <optional>
+
+#include "bitcode/prepare.hpp"
+#include "builtins/builtins.hpp"
+#include "cache/disk_cache.hpp"
+#include "cpu/host_processor.hpp"
+#include "cpu/lower/division.hpp"
+#include "cpu/lower/entry.hpp"
+#include "cpu/lower/thread_values.hpp"
+#include "cpu/lower/threadgroup_memory.hpp"
+#include "cpu/optimise.hpp"
+#include "cpu/reference/meetings_pass.hpp"
+#include "cpu/reference/turns_pass.hpp"
+#include "cpu/runtime_symbols.hpp"
+#include "cpu/validation/instrument.hpp"
+
+namespace metalloid::cpu {
+
+namespace {
+
+Status add_to_key(cache::CacheKey& key, const device::SpecialisedFunction& function) {
+  auto code = function.library->code(function.name);
+  if (!code) return Error{code.error()};
+  const auto& bitcode = (*code)->bitcode;
+  key.add(function.name).add({reinterpret_cast<const char*>(bitcode.data()), bitcode.size()});
+  for (const device::ConstantValue& constant : function.constants)
+    key.add(std::to_string(constant.index))
+        .add({reinterpret_cast<const char*>(constant.bytes.data()), constant.bytes.size()});
+  return success();
+}
+
+Result<cache::CacheKey> key_of(const device::PipelineRequest& request) {
+  static const std::string builtins_hash = [] {
+    const auto bytes = builtins::bitcode();
+    return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+  }();
+  static const std::string processor = processor_key();
+  cache::CacheKey key(compiler_fingerprint());
+  key.add("cpu").add(LLVM_VERSION_STRING).add(processor).add(builtins_hash).add(request.validate ? "validate" : "");
+  if (auto added = add_to_key(key, request.kernel); !added) return Error{added.error()};
+  for (const device::SpecialisedFunction& function : request.linked)
+    if (auto added = add_to_key(key, function); !added) return Error{added.error()};
+  return key;
+}
+
+// Names that mean nothing to LLVM: a kernel may be called `memcpy`.
+void rename(const bitcode::Prepared& prepared) {
+  prepared.kernel->setName("metalloid.kernel");
+  for (size_t i = 0; i < prepared.linked.size(); ++i) prepared.linked[i]->setName(visible_function_symbol(i));
+}
+
+void describe_threadgroup_memory(llvm::Module& module, const lower::ThreadgroupLayout& layout) {
+  llvm::LLVMContext& context = module.getContext();
+  auto* number = llvm::Type::getInt64Ty(context);
+  auto* bytes = llvm::ConstantDataArray::getString(context, layout.initial, /*AddNull=*/false);
+  auto* initial = new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes);
+  initial->setAlignment(llvm::Align(16));
+  auto* description = llvm::ConstantStruct::getAnon(
+      {llvm::ConstantInt::get(number, layout.bytes), llvm::ConstantInt::get(number, layout.initial.size()), initial});
+  new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
+                           layout_symbol);
+}
+
+// LLVM prints what it has to say, unless it is told otherwise; its warnings are about its own business.
+void keep_errors(llvm::LLVMContext& context, std::string& problem) {
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* text) {
+        if (info->getSeverity() != llvm::DS_Error) return;
+        llvm::raw_string_ostream stream(*static_cast<std::string*>(text));
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      &problem);
+}
+
+Status verify(const llvm::Module& module, const std::string& kernel) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(module, &stream))
+    return Error{fmt::format("internal error: the lowered code of '{}' is not valid: {}", kernel, problem)};
+  return success();
+}
+
+// Everything that is called has a body: in the module, or in the runtime.
+Status find_bodies(const llvm::Module& module, const std::string& kernel) {
+  for (const llvm::Function& function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
+        !RuntimeSymbols::all().find(function.getName()))
+      return Error{fmt::format("'{}' uses '{}', which the CPU device does not have", kernel, function.getName().str())};
+  return success();
+}
+
+Result<std::string> compile(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
+  auto machine = make_target_machine();
+  if (!machine) return Error{machine.error()};
+  llvm::LLVMContext context;
+  std::string problem;
+  keep_errors(context, problem);
+  auto prepared = bitcode::prepare(context, request);
+  if (!prepared) return Error{prepared.error()};
+  llvm::Module& module = *prepared->module;
+  const Function& reflection = *request.kernel.library->find(request.kernel.name);
+
+  rename(*prepared);
+  retarget(module, **machine);
+  std::optional<validation::SiteTableBuilder> sites;
+  if (request.validate) {
+    sites.emplace(*prepared->kernel, prepared->linked, slots);
+    validation::instrument(*prepared->kernel, prepared->linked, *sites);
+  }
+  lower::make_entry(*prepared->kernel, reflection, slots);
+  lower::lower_thread_builtins(module);
+  lower::make_division_total(module);
+  const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
+  describe_threadgroup_memory(module, layout);
+  if (sites) sites->write(module, layout);
+  reference::insert_turns(module);
+  reference::lower_meetings(module);
+  if (auto valid = verify(module, request.kernel.name); !valid) return Error{valid.error()};
+  llvm::StripDebugInfo(module);
+  optimise(module, **machine);
+  if (auto found = find_bodies(module, request.kernel.name); !found) return Error{found.error()};
+  auto code = generate_code(module, **machine);
+  if (!problem.empty()) return Error{fmt::format("'{}' cannot be compiled: {}", request.kernel.name, problem)};
+  return code;
+}
+
+}  // namespace
+
+std::string visible_function_symbol(size_t place) {
+  return "metalloid.visible." + std::to_string(place);
+}
+
+Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
+  auto key = key_of(request);
+  if (!key) return Error{key.error()};
+  const std::string name = key->hex();
+  for (const auto& archive : request.archives)
+    if (auto code = archive->load(name)) return std::move(*code);
+  if (request.only_from_archives)
+    return Error{
+        fmt::format("'{}' is in none of the binary archives, and compiling it was ruled out", request.kernel.name)};
+
+  cache::DiskCache& disk = cache::DiskCache::shared();
+  Result<std::string> code = Error{};
+  if (auto kept = disk.load(*key)) {
+    code = std::move(*kept);
+  } else {
+    code = compile(request, slots);
+    if (!code) return code;
+    disk.store(*key, *code);
+  }
+  for (const auto& archive : request.archives) archive->store(name, *code);
+  return code;
+}
+
+}  // namespace metalloid::cpu

@@ -1,0 +1,31 @@
+// A pipeline's code as an object file: what is compiled once, kept in caches and archives, and loaded.
+#pragma once
+
+#include <metalloid/result.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "device/pipeline.hpp"
+
+namespace metalloid::cpu {
+
+// Symbols of an object file: the entry (lower/entry.hpp), the layout of threadgroup memory, and the visible functions
+// linked in, by their place in the request.
+constexpr std::string_view layout_symbol = "metalloid.threadgroup_layout";
+std::string visible_function_symbol(size_t place);
+
+struct ObjectLayout {
+  uint64_t threadgroup_bytes;
+  uint64_t initial_bytes;
+  const char* initial;  // what the first bytes of threadgroup memory are when a threadgroup starts
+};
+
+// From the first archive that has it, else from the disk cache, else compiled now; then archives that asked for it and
+// did not have it are given it.
+Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots);
+
+// Of the sources that object code is made by.
+std::string_view compiler_fingerprint();
+
+}  // namespace metalloid::cpu

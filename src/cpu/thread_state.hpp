@@ -1,0 +1,56 @@
+// What the code of a kernel reads about the thread it runs as. Compiled code knows these structs by the offsets of
+// their members (lower/thread_values.cpp); whoever runs a kernel fills them in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "device/commands.hpp"
+#include "device/size.hpp"
+
+namespace metalloid::device {
+struct Log;
+}
+
+namespace metalloid::cpu {
+
+class EngineEvents;
+class Pipeline;
+
+// The same for all threads of a dispatch.
+struct GridState {
+  const device::Argument* arguments = nullptr;  // one for each slot; of threadgroup memory, `value` is its offset
+  device::Size threads_per_grid;
+  device::Size threadgroups_per_grid;
+  device::Size threads_per_threadgroup;  // of a threadgroup that the grid fills
+  uint64_t threadgroup_memory = 0;       // bytes, static and dynamic
+  const Pipeline* pipeline = nullptr;
+  const std::function<void(const device::Log&)>* log = nullptr;
+  const char* encoder_label = nullptr;
+  EngineEvents* events = nullptr;  // of shader validation; null without
+};
+
+// The same for all threads of a threadgroup.
+struct ThreadgroupState {
+  const GridState* grid = nullptr;
+  std::byte* memory = nullptr;
+  device::Size position;
+  device::Size threads;  // smaller than the grid's threads_per_threadgroup at a ragged edge
+};
+
+// One level of the position of a thread in its own control flow: the place in the code (a loop, a call) in the upper
+// half, the iteration of that loop in the lower. Comparing keys level by level says who comes first.
+using KeyLevel = uint64_t;
+constexpr uint32_t max_key_levels = 128;
+
+struct ThreadState {
+  const ThreadgroupState* threadgroup = nullptr;
+  device::Size position;  // in the threadgroup
+  uint32_t index = 0;     // in the threadgroup
+  KeyLevel* key = nullptr;
+  uint32_t key_base = 0;  // levels of the functions that called the present one
+  uint32_t patience = 0;  // back edges of waiting loops until the next turn of others
+};
+
+}  // namespace metalloid::cpu

@@ -1,0 +1,106 @@
+// What a committed command buffer holds: a list of plain commands that a device's queue carries out in order. Encoders
+// of the API write it, devices read it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "device/event.hpp"
+#include "device/pipeline.hpp"
+#include "device/size.hpp"
+
+namespace metalloid::device {
+
+// What one slot of a pipeline is given.
+struct Argument {
+  uint64_t value = 0;   // buffer: its address; texture, sampler, function table: its handle; threadgroup memory: unused
+  uint64_t length = 0;  // buffer: bytes from there to its end; threadgroup memory: its bytes
+};
+
+struct Dispatch {
+  const Pipeline* pipeline = nullptr;
+  const Argument* arguments = nullptr;  // one for each slot, kept in the command list's arena
+  Size threads_per_grid;                // need not be a multiple of the threadgroup's size
+  Size threads_per_threadgroup;
+  uint64_t indirect_threadgroups = 0;  // if set: where three uint32 with the number of threadgroups will be
+};
+
+// Bytes copied as a box of rows: a range of a buffer is one row, a region of a texture has rows and images.
+struct Copy {
+  uint64_t source = 0, destination = 0;
+  uint64_t row_bytes = 0, rows = 1, images = 1;
+  uint64_t source_row_stride = 0, source_image_stride = 0;
+  uint64_t destination_row_stride = 0, destination_image_stride = 0;
+};
+
+struct Fill {
+  uint64_t destination = 0, bytes = 0;
+  uint8_t value = 0;
+};
+
+struct SignalEvent {
+  std::shared_ptr<Event> event;
+  uint64_t value = 0;
+};
+
+struct WaitEvent {
+  std::shared_ptr<Event> event;
+  uint64_t value = 0;
+};
+
+// Nanoseconds of the device's clock, written to host memory when all before it is done.
+struct Timestamp {
+  uint64_t* destination = nullptr;
+};
+
+// A function of the host, run when all before it is done and before anything after it starts.
+struct HostWork {
+  std::function<void()> work;
+};
+
+class CommandList;
+
+// Commands that are known only when all before is done (indirect command buffers): the function appends them to a list
+// that is carried out in this one's place.
+struct Deferred {
+  std::function<void(CommandList&)> expand;
+};
+
+// Names for traces and errors: commands up to the matching end belong to the encoder or debug group.
+struct BeginGroup {
+  const char* label = nullptr;    // in the command list's arena
+  const char* encoder = nullptr;  // the kind of encoder, such as "blit encoder"; null for a debug group
+};
+struct EndGroup {};
+
+using Command =
+    std::variant<Dispatch, Copy, Fill, SignalEvent, WaitEvent, Timestamp, HostWork, Deferred, BeginGroup, EndGroup>;
+
+// Memory that is handed out in order and given back all at once; chunks are reused through reset().
+class Arena {
+ public:
+  void* allocate(size_t bytes, size_t alignment);
+  const char* text(std::string_view text);
+  void reset();
+
+ private:
+  struct Chunk {
+    std::unique_ptr<std::byte[]> bytes;
+    size_t size = 0;
+  };
+  std::vector<Chunk> chunks_;
+  size_t chunk_ = 0, used_ = 0;
+};
+
+class CommandList {
+ public:
+  std::vector<Command> commands;
+  Arena arena;
+  std::vector<std::shared_ptr<const void>> kept;  // what must live until the commands are done
+};
+
+}  // namespace metalloid::device

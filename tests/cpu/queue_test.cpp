@@ -1,0 +1,171 @@
+// Queues: every kind of command, in order, from several threads.
+#include <atomic>
+#include <thread>
+
+#include "run_kernel.hpp"
+
+namespace metalloid::cpu {
+namespace {
+
+const char* increment = R"(
+    kernel void f(device int* out, constant int& by, uint i [[thread_position_in_grid]]) { out[i] += by; })";
+
+TEST(Queues, CarryOutEveryKindOfCommandInOrder) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int> a(64, 5), b(64), c(64);
+  const int by = 3;
+  auto address = [](auto& values) { return reinterpret_cast<uint64_t>(values.data()); };
+  auto event = std::make_shared<device::Event>();
+  uint64_t before = 0, after = 0;
+  int seen = 0;
+  device::CommandList list;
+  list.commands.push_back(device::Timestamp{&before});
+  list.commands.push_back(device::Fill{address(a), 256, 0});
+  list.commands.push_back(kernel.dispatch({{64, 1, 1}, {16, 1, 1}, {buffer(a), bytes(by)}}, list));
+  list.commands.push_back(device::Copy{address(a), address(b), 256});
+  list.commands.push_back(device::SignalEvent{event, 1});
+  list.commands.push_back(device::WaitEvent{event, 1});
+  list.commands.push_back(device::HostWork{[&] { seen = b[63]; }});
+  list.commands.push_back(device::Deferred{[&](device::CommandList& more) {
+    more.commands.push_back(kernel.dispatch({{64, 1, 1}, {64, 1, 1}, {buffer(b), bytes(by)}}, more));
+  }});
+  // Two rows of two values, from columns 1 and 2 of rows of four.
+  list.commands.push_back(device::Copy{address(b) + 4, address(c), 8, 2, 1, 16, 0, 8, 0});
+  list.commands.push_back(device::Timestamp{&after});
+  const device::Outcome outcome = kernel.carry_out(std::move(list));
+  EXPECT_TRUE(outcome.faults.empty());
+  EXPECT_EQ(a, std::vector<int>(64, 3));
+  EXPECT_EQ(b, std::vector<int>(64, 6));
+  EXPECT_EQ((std::vector<int>(c.begin(), c.begin() + 5)), (std::vector<int>{6, 6, 6, 6, 0}));
+  EXPECT_EQ(seen, 3);
+  EXPECT_LE(outcome.started, before);
+  EXPECT_LT(before, after);
+  EXPECT_LE(after, outcome.ended);
+}
+
+TEST(Queues, TakeTheSizeOfAnIndirectDispatchFromMemory) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int> out(64);
+  std::vector<uint32_t> threadgroups(3);
+  const int by = 1;
+  device::CommandList list;
+  list.commands.push_back(device::HostWork{[&] { threadgroups = {3, 1, 1}; }});
+  auto dispatch = kernel.dispatch({{0, 0, 0}, {16, 1, 1}, {buffer(out), bytes(by)}}, list);
+  dispatch.indirect_threadgroups = reinterpret_cast<uint64_t>(threadgroups.data());
+  list.commands.push_back(dispatch);
+  EXPECT_TRUE(kernel.carry_out(std::move(list)).faults.empty());
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 48);
+}
+
+TEST(Queues, ShowCommandsToAnObserver) {
+  struct Counter final : device::Observer {
+    void carried_out(const device::Command& command, uint64_t started, uint64_t ended) override {
+      kinds.push_back(command.index());
+      EXPECT_LE(started, ended);
+    }
+    std::vector<size_t> kinds;
+  };
+  auto counter = std::make_shared<Counter>();
+  std::promise<void> scheduled, done;
+  auto submission = std::make_unique<device::Submission>();
+  submission->observer = counter;
+  submission->list.commands = {device::BeginGroup{"g"}, device::HostWork{[] {}}, device::EndGroup{}};
+  submission->log = [](const device::Log&) {};
+  submission->scheduled = [&] { scheduled.set_value(); };
+  submission->completed = [&](const device::Outcome&) { done.set_value(); };
+  auto queue = shared_device().make_queue();
+  queue->submit(std::move(submission));
+  scheduled.get_future().get();
+  done.get_future().get();
+  EXPECT_EQ(counter->kinds, (std::vector<size_t>{8, 6, 9}));
+}
+
+TEST(Queues, OfSeveralThreadsDoNotDisturbEachOther) {
+  Kernel kernel(R"(
+    kernel void f(device int* out, constant int& by, uint i [[thread_position_in_grid]],
+                  uint l [[thread_index_in_threadgroup]]) {
+      threadgroup int ours[64];
+      ours[l] = out[i];
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      out[i] = ours[l ^ 1] + simd_sum(by) / 32;
+    })");
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  constexpr int threads = 4, rounds = 200;
+  std::atomic<int> completed = 0;
+  std::vector<std::vector<int>> values(threads, std::vector<int>(1024));
+  std::vector<std::thread> hosts;
+  for (int t = 0; t < threads; ++t)
+    hosts.emplace_back([&, t] {
+      auto queue = shared_device().make_queue();
+      static const int one = 1;
+      for (int round = 0; round < rounds; ++round) {
+        auto submission = std::make_unique<device::Submission>();
+        submission->list.commands.push_back(
+            kernel.dispatch({{1024, 1, 1}, {64, 1, 1}, {buffer(values[t]), bytes(one)}}, submission->list));
+        submission->log = [](const device::Log&) {};
+        submission->completed = [&](const device::Outcome& outcome) { completed += outcome.faults.empty(); };
+        queue->submit(std::move(submission));
+      }
+    });
+  for (auto& host : hosts) host.join();
+  EXPECT_EQ(completed, threads * rounds) << "a queue waits for what was submitted";
+  for (const auto& each : values) EXPECT_EQ(each, std::vector<int>(1024, rounds));
+}
+
+TEST(Queues, WaitForEventsOfEachOther) {
+  auto event = std::make_shared<device::Event>();
+  auto first = shared_device().make_queue(), second = shared_device().make_queue();
+  std::vector<int> order;
+  auto submit = [&](device::Queue& queue, std::vector<device::Command> commands) {
+    auto submission = std::make_unique<device::Submission>();
+    submission->list.commands = std::move(commands);
+    submission->log = [](const device::Log&) {};
+    submission->completed = [](const device::Outcome&) {};
+    queue.submit(std::move(submission));
+  };
+  submit(*first, {device::WaitEvent{event, 2}, device::HostWork{[&] { order.push_back(2); }}});
+  submit(*second, {device::HostWork{[&] { order.push_back(1); }}, device::SignalEvent{event, 2}});
+  first.reset();
+  second.reset();
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(Queues, RunManyDispatchesOfOneSubmission) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int> out(33);
+  const int by = 1;
+  device::CommandList list;
+  for (int i = 0; i < 20000; ++i)
+    list.commands.push_back(kernel.dispatch({{33, 1, 1}, {32, 1, 1}, {buffer(out), bytes(by)}}, list));
+  EXPECT_TRUE(kernel.carry_out(std::move(list)).faults.empty());
+  EXPECT_EQ(out, std::vector<int>(33, 20000));
+}
+
+TEST(Memory, IsZeroPageAlignedAndFailsCleanly) {
+  auto memory = shared_device().allocate(100'000, device::Storage::shared);
+  ASSERT_TRUE(memory) << memory.error();
+  EXPECT_EQ((*memory)->address % 4096, 0u);
+  EXPECT_EQ((*memory)->size, 100'000u);
+  const auto* bytes = static_cast<const unsigned char*>((*memory)->host);
+  EXPECT_TRUE(std::all_of(bytes, bytes + 100'000, [](unsigned char byte) { return byte == 0; }));
+  EXPECT_FALSE(shared_device().allocate(size_t{1} << 60, device::Storage::shared));
+  EXPECT_FALSE(shared_device().adopt(nullptr, 100));
+  EXPECT_TRUE(shared_device().allocate(0, device::Storage::private_to_device));
+}
+
+TEST(Device, DescribesItself) {
+  const device::Info& info = shared_device().info();
+  EXPECT_TRUE(info.name.starts_with("Metalloid CPU (")) << info.name;
+  EXPECT_FALSE(info.architecture.empty());
+  EXPECT_EQ(info.max_threads_per_threadgroup, 1024u);
+  EXPECT_EQ(info.max_threadgroup_memory, 32768u);
+  EXPECT_GT(info.recommended_working_set, 0u);
+  const uint64_t before = shared_device().clock();
+  EXPECT_LE(before, shared_device().clock());
+}
+
+}  // namespace
+}  // namespace metalloid::cpu

@@ -1,0 +1,32 @@
+// metalloid bench: how long things take. Each figure is a median over fresh input, taken after checking that the result
+// is right, and stands beside what it is compared with: a figure we hold ourselves to, or a peer's in the same run.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+
+namespace metalloid::tool {
+
+struct Figure {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  double target = 0;  // 0: there is none
+};
+
+// As a table, or as JSON.
+void show_figures(const std::vector<Figure>& figures, bool as_json);
+
+double milliseconds_since(std::chrono::steady_clock::time_point start);
+double median(std::vector<double> values);
+
+// A benchmark that computes nonsense ends here.
+void require(bool condition, const std::string& what);
+
+void add_bench_compile(CLI::App& bench);
+void add_bench_launch(CLI::App& bench);
+
+}  // namespace metalloid::tool

@@ -1,0 +1,159 @@
+// metalloid bench launch: what it costs to get a kernel to run at all, beside OpenCL on the same CPU in the same run.
+#include <fmt/format.h>
+
+#include <Foundation/Foundation.hpp>
+#include <Metal/Metal.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "bench.hpp"
+
+namespace metalloid::tool {
+
+namespace {
+
+struct LaunchArguments {
+  unsigned runs = 2000;
+  unsigned dispatches = 100000;
+  bool as_json = false;
+};
+
+constexpr unsigned threads = 32;
+
+// Nothing but a trace that it ran: the first thread counts launches.
+constexpr const char* metal_source = R"(
+kernel void count(device int* launches [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  if (i == 0) launches[0] += 1;
+})";
+constexpr const char* opencl_source = R"(
+__kernel void count(__global int* launches) { if (get_global_id(0) == 0) launches[0] += 1; })";
+
+class MetalLauncher {
+ public:
+  MetalLauncher() {
+    NS::Error* error = nullptr;
+    device_ = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+    if (!device_) throw Failure{exit_file_error, "there is no Metal device"};
+    auto source = NS::String::string(metal_source, NS::UTF8StringEncoding);
+    auto library = NS::TransferPtr(device_->newLibrary(source, nullptr, &error));
+    require(library.get() != nullptr, "the kernel does not compile");
+    auto function = NS::TransferPtr(library->newFunction(NS::String::string("count", NS::UTF8StringEncoding)));
+    pipeline_ = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
+    require(pipeline_.get() != nullptr, "the kernel has no pipeline");
+    queue_ = NS::TransferPtr(device_->newCommandQueue());
+    buffer_ = NS::TransferPtr(device_->newBuffer(sizeof(int), MTL::ResourceStorageModeShared));
+  }
+
+  std::string name() const { return device_->name()->utf8String(); }
+
+  void launch_and_wait(unsigned dispatches) {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    MTL::CommandBuffer* command_buffer = queue_->commandBuffer();
+    MTL::ComputeCommandEncoder* encoder = command_buffer->computeCommandEncoder();
+    encoder->setComputePipelineState(pipeline_.get());
+    encoder->setBuffer(buffer_.get(), 0, 0);
+    for (unsigned i = 0; i < dispatches; ++i)
+      encoder->dispatchThreads(MTL::Size(threads, 1, 1), MTL::Size(threads, 1, 1));
+    encoder->endEncoding();
+    command_buffer->commit();
+    command_buffer->waitUntilCompleted();
+    launched_ += dispatches;
+    require(command_buffer->status() == MTL::CommandBufferStatusCompleted &&
+                *static_cast<int*>(buffer_->contents()) == static_cast<int>(launched_),
+            "a dispatch did not run exactly once");
+  }
+
+ private:
+  NS::SharedPtr<MTL::Device> device_;
+  NS::SharedPtr<MTL::ComputePipelineState> pipeline_;
+  NS::SharedPtr<MTL::CommandQueue> queue_;
+  NS::SharedPtr<MTL::Buffer> buffer_;
+  unsigned launched_ = 0;
+};
+
+template <class Launch>
+double median_microseconds(unsigned runs, const Launch& launch) {
+  for (unsigned i = 0; i < 50; ++i) launch();
+  std::vector<double> times;
+  for (unsigned i = 0; i < runs; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    launch();
+    times.push_back(milliseconds_since(start) * 1e3);
+  }
+  return median(times);
+}
+
+double resident_mebibytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * 4096 / (1 << 20);
+}
+
+struct PeerLaunch {
+  std::string name;  // empty: there is no peer
+  std::string why_not;
+  double microseconds = 0;
+};
+
+// The peer is a program beside this one; the kernel's source fits a shell's here-document.
+PeerLaunch launch_peer(unsigned runs) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "metalloid-opencl-peer";
+  const std::string command = fmt::format("'{}' count {} {} {} 2>&1 <<'SOURCE'\n{}\nSOURCE\n", program.string(),
+                                          threads, threads, runs, opencl_source);
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string output;
+  char part[256];
+  while (pipe && std::fgets(part, sizeof part, pipe.get())) output += part;
+
+  PeerLaunch launch;
+  std::istringstream lines(output);
+  std::getline(lines, launch.name);
+  unsigned launched = 0;
+  if (pclose(pipe.release()) == 0 && lines >> launch.microseconds >> launched) {
+    require(launched == runs, "the peer did not launch as often as asked");
+    return launch;
+  }
+  return {.name = "", .why_not = launch.name, .microseconds = 0};
+}
+
+void bench_launch(const LaunchArguments& arguments) {
+  MetalLauncher metal;
+  const PeerLaunch peer = launch_peer(arguments.runs);
+  std::vector<Figure> figures;
+  figures.push_back({"commit to completed, one small kernel",
+                     median_microseconds(arguments.runs, [&] { metal.launch_and_wait(1); }), "us", peer.microseconds});
+
+  metal.launch_and_wait(arguments.dispatches);
+  const double before = resident_mebibytes();
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) metal.launch_and_wait(arguments.dispatches);
+  figures.push_back({fmt::format("each of {} dispatches in a command buffer", arguments.dispatches),
+                     milliseconds_since(start) * 1e3 / arguments.dispatches / 5, "us", 0});
+  figures.push_back({"memory that five of those leave behind", resident_mebibytes() - before, "MiB", 0});
+
+  show_figures(figures, arguments.as_json);
+  if (arguments.as_json) return;
+  fmt::print("on {}; ", metal.name());
+  if (!peer.name.empty())
+    fmt::print("the first row's \"at most\" is {} in this run\n", peer.name);
+  else
+    fmt::print("without a peer: {}\n", peer.why_not);
+}
+
+}  // namespace
+
+void add_bench_launch(CLI::App& bench) {
+  auto arguments = std::make_shared<LaunchArguments>();
+  CLI::App* command = bench.add_subcommand("launch", "What a launch costs, beside OpenCL's on the same CPU");
+  command->add_option("--runs", arguments->runs, "Launches for each median")->check(CLI::Range(1, 1000000));
+  command->add_option("--dispatches", arguments->dispatches, "In the long command buffer")
+      ->check(CLI::Range(1, 10000000));
+  command->add_flag("--json", arguments->as_json, "As JSON");
+  command->callback([arguments] { bench_launch(*arguments); });
+}
+
+}  // namespace metalloid::tool
