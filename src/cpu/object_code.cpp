@@ -62,14 +62,25 @@ void rename(const bitcode::Prepared& prepared) {
   for (size_t i = 0; i < prepared.linked.size(); ++i) prepared.linked[i]->setName(visible_function_symbol(i));
 }
 
-void describe_threadgroup_memory(llvm::Module& module, const lower::ThreadgroupLayout& layout) {
-  llvm::LLVMContext& context = module.getContext();
-  auto* number = llvm::Type::getInt64Ty(context);
-  auto* bytes = llvm::ConstantDataArray::getString(context, layout.initial, /*AddNull=*/false);
-  auto* initial = new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes);
-  initial->setAlignment(llvm::Align(16));
-  auto* description = llvm::ConstantStruct::getAnon(
-      {llvm::ConstantInt::get(number, layout.bytes), llvm::ConstantInt::get(number, layout.initial.size()), initial});
+// A byte for each slot: 1 if the kernel does something with that argument.
+std::string uses_of_arguments(const llvm::Function& kernel, std::span<const device::Slot> slots) {
+  std::string uses;
+  for (const device::Slot& slot : slots) uses += kernel.getArg(slot.parameter)->use_empty() ? '\0' : '\1';
+  return uses;
+}
+
+llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
+  auto* bytes = llvm::ConstantDataArray::getString(module.getContext(), text, /*AddNull=*/false);
+  auto* global = new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes);
+  global->setAlignment(llvm::Align(16));
+  return global;
+}
+
+void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses) {
+  auto* number = llvm::Type::getInt64Ty(module.getContext());
+  auto* description = llvm::ConstantStruct::getAnon({llvm::ConstantInt::get(number, layout.bytes),
+                                                     llvm::ConstantInt::get(number, layout.initial.size()),
+                                                     add_bytes(module, layout.initial), add_bytes(module, uses)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -113,6 +124,7 @@ Result<std::string> compile(const device::PipelineRequest& request, std::span<co
   if (!prepared) return Error{prepared.error()};
   llvm::Module& module = *prepared->module;
   const Function& reflection = *request.kernel.library->find(request.kernel.name);
+  const std::string uses = uses_of_arguments(*prepared->kernel, slots);
 
   rename(*prepared);
   retarget(module, **machine);
@@ -125,7 +137,7 @@ Result<std::string> compile(const device::PipelineRequest& request, std::span<co
   lower::lower_thread_builtins(module);
   lower::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  describe_threadgroup_memory(module, layout);
+  add_layout(module, layout, uses);
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);

@@ -10,15 +10,16 @@
 
 namespace metalloid::cpu {
 
-// Symbols of an object file: the entry (lower/entry.hpp), the layout of threadgroup memory, and the visible functions
-// linked in, by their place in the request.
-constexpr std::string_view layout_symbol = "metalloid.threadgroup_layout";
+// Symbols of an object file: the entry (lower/entry.hpp), the layout of threadgroup memory with the use of arguments,
+// and the visible functions linked in, by their place in the request.
+constexpr std::string_view layout_symbol = "metalloid.layout";
 std::string visible_function_symbol(size_t place);
 
 struct ObjectLayout {
   uint64_t threadgroup_bytes;
   uint64_t initial_bytes;
-  const char* initial;  // what the first bytes of threadgroup memory are when a threadgroup starts
+  const char* initial;        // what the first bytes of threadgroup memory are when a threadgroup starts
+  const bool* uses_argument;  // of each slot
 };
 
 // From the first archive that has it, else from the disk cache, else compiled now; then archives that asked for it and

@@ -45,6 +45,8 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Loader> loader,
   auto code = LoadedCode::load(std::move(loader), *object, request.linked.size(), request.validate);
   if (!code) return Error{code.error()};
   pipeline->code_ = std::move(*code);
+  const bool* uses_argument = pipeline->threadgroup_layout().uses_argument;
+  for (size_t i = 0; i < pipeline->slots.size(); ++i) pipeline->slots[i].used = uses_argument[i];
   const uint64_t memory = pipeline->threadgroup_layout().threadgroup_bytes;
   if (memory > max_threadgroup_memory)
     return Error{fmt::format("'{}' needs {} bytes of threadgroup memory; the device has {}", name, memory,

@@ -49,6 +49,7 @@ struct Slot {
   ParameterKind kind = ParameterKind::buffer;
   uint32_t index = 0;      // of the buffer, texture, ... table
   uint32_t parameter = 0;  // in Function::parameters
+  bool used = true;        // false: the code, with the values of its constants, does without
 };
 
 // The slots of a function in the order of its parameters. Arguments that a function constant switches off have none;

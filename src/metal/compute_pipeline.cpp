@@ -183,7 +183,7 @@ ComputePipelineStateObject::ComputePipelineStateObject(Recipe recipe, std::share
 
 MTL::ComputePipelineReflection* ComputePipelineStateObject::reflection_object() const {
   std::call_once(asked_for_reflection_,
-                 [this] { reflection_ = NS::TransferPtr(new_pipeline_reflection(*recipe.function.get())); });
+                 [this] { reflection_ = NS::TransferPtr(new_pipeline_reflection(*recipe.function.get(), *pipeline)); });
   return reflection_.get();
 }
 

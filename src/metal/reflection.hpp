@@ -8,6 +8,8 @@
 #include <memory>
 #include <metalloid/library.hpp>
 
+#include "device/pipeline.hpp"
+
 namespace metalloid::metal {
 
 class FunctionObject;
@@ -17,10 +19,11 @@ using LibraryReference = std::shared_ptr<const metalloid::Library>;
 // Of all arguments, those that function constants may switch off included.
 MTL::FunctionReflection* new_function_reflection(const metalloid::Function& function, LibraryReference library);
 
-// Of the arguments that the function has with the values of its constants.
-MTL::ComputePipelineReflection* new_pipeline_reflection(const FunctionObject& function);
+// Of the arguments that the function has with the values of its constants; the pipeline knows which of them it uses.
+MTL::ComputePipelineReflection* new_pipeline_reflection(const FunctionObject& function,
+                                                        const device::Pipeline& pipeline);
 
-MTL::Argument* new_argument(const Parameter& parameter, LibraryReference library);
+MTL::Argument* new_argument(const Parameter& parameter, LibraryReference library, bool used = true);
 MTL::Type* new_type(const Type& type, LibraryReference library);
 MTL::PointerType* new_pointer_type(const Type& element, Access access, LibraryReference library);
 

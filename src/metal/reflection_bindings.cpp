@@ -14,8 +14,9 @@ namespace {
 // What both forms have in common. An argument that a program made itself describes nothing.
 struct ParameterPart {
   ParameterPart() = default;
-  ParameterPart(const Parameter& parameter, LibraryReference library)
+  ParameterPart(const Parameter& parameter, LibraryReference library, bool used)
       : parameter(&parameter),
+        used(used),
         library(std::move(library)),
         parameter_name(NS::TransferPtr(foundation::new_string(parameter.name))) {
     if (parameter.kind == ParameterKind::buffer)
@@ -24,6 +25,7 @@ struct ParameterPart {
   virtual ~ParameterPart() = default;
 
   const Parameter* const parameter = nullptr;
+  const bool used = false;
   const LibraryReference library;
   const NS::SharedPtr<NS::String> parameter_name;
   NS::SharedPtr<MTL::PointerType> pointer;  // of a buffer
@@ -61,16 +63,16 @@ bool is_argument(const Parameter& parameter) {
   return parameter.kind != ParameterKind::grid_value && parameter.kind != ParameterKind::value;
 }
 
-MTL::Binding* new_binding(const Parameter& parameter, LibraryReference library) {
+MTL::Binding* new_binding(const Parameter& parameter, LibraryReference library, bool used = true) {
   switch (parameter.kind) {
     case ParameterKind::buffer:
-      return new BindingObject<MTL::BufferBinding>(parameter, std::move(library));
+      return new BindingObject<MTL::BufferBinding>(parameter, std::move(library), used);
     case ParameterKind::threadgroup_memory:
-      return new BindingObject<MTL::ThreadgroupBinding>(parameter, std::move(library));
+      return new BindingObject<MTL::ThreadgroupBinding>(parameter, std::move(library), used);
     case ParameterKind::texture:
-      return new BindingObject<MTL::TextureBinding>(parameter, std::move(library));
+      return new BindingObject<MTL::TextureBinding>(parameter, std::move(library), used);
     default:
-      return new BindingObject<MTL::Binding>(parameter, std::move(library));
+      return new BindingObject<MTL::Binding>(parameter, std::move(library), used);
   }
 }
 
@@ -106,6 +108,10 @@ NS::String* name_of(const ParameterPart* part) {
 
 NS::UInteger index_of(const ParameterPart* part) {
   return part && part->parameter ? part->parameter->index : 0;
+}
+
+bool is_used(const ParameterPart* part) {
+  return part && part->used;
 }
 
 MTL::BindingAccess access_of(const ParameterPart* part) {
@@ -152,8 +158,8 @@ MTL::DataType texture_data_type_of(const ParameterPart* part) {
 
 }  // namespace
 
-MTL::Argument* new_argument(const Parameter& parameter, LibraryReference library) {
-  return new ArgumentObject(parameter, std::move(library));
+MTL::Argument* new_argument(const Parameter& parameter, LibraryReference library, bool used) {
+  return new ArgumentObject(parameter, std::move(library), used);
 }
 
 const Parameter* parameter_of(const NS::Object* binding) {
@@ -170,12 +176,16 @@ MTL::FunctionReflection* new_function_reflection(const metalloid::Function& func
   return reflection;
 }
 
-MTL::ComputePipelineReflection* new_pipeline_reflection(const FunctionObject& function) {
+MTL::ComputePipelineReflection* new_pipeline_reflection(const FunctionObject& function,
+                                                        const device::Pipeline& pipeline) {
   std::vector<NS::SharedPtr<NS::Object>> arguments, bindings;
-  for (const Parameter& parameter : function.reflection->parameters) {
-    if (!function.has(parameter)) continue;
-    arguments.push_back(NS::TransferPtr(new_argument(parameter, function.function.library)));
-    bindings.push_back(NS::TransferPtr(new_binding(parameter, function.function.library)));
+  const LibraryReference& library = function.function.library;
+  const Parameter* last = nullptr;  // an array of textures has several slots
+  for (const device::Slot& slot : pipeline.slots) {
+    const Parameter& parameter = function.reflection->parameters[slot.parameter];
+    if (std::exchange(last, &parameter) == &parameter) continue;
+    arguments.push_back(NS::TransferPtr(new_argument(parameter, library, slot.used)));
+    bindings.push_back(NS::TransferPtr(new_binding(parameter, library, slot.used)));
   }
   auto* reflection = new PipelineReflectionObject;
   reflection->argument_objects = new_array(std::move(arguments));
@@ -239,7 +249,7 @@ ANSWER(NS::String*, Argument, name, name_of(part(this)))
 ANSWER(ArgumentType, Argument, type, static_cast<ArgumentType>(type_of(part(this))))
 ANSWER(BindingAccess, Argument, access, access_of(part(this)))
 ANSWER(NS::UInteger, Argument, index, index_of(part(this)))
-ANSWER(bool, Argument, isActive, parameter_of(this) != nullptr)
+ANSWER(bool, Argument, isActive, is_used(part(this)))
 ANSWER(NS::UInteger, Argument, arrayLength, array_length_of(part(this)))
 ANSWER(NS::UInteger, Argument, bufferAlignment, alignment_of(part(this), ParameterKind::buffer))
 ANSWER(NS::UInteger, Argument, bufferDataSize, size_of(part(this), ParameterKind::buffer))
@@ -256,7 +266,7 @@ ANSWER(NS::String*, Binding, name, name_of(part(this)))
 ANSWER(BindingType, Binding, type, type_of(part(this)))
 ANSWER(BindingAccess, Binding, access, access_of(part(this)))
 ANSWER(NS::UInteger, Binding, index, index_of(part(this)))
-ANSWER(bool, Binding, isUsed, parameter_of(this) != nullptr)
+ANSWER(bool, Binding, isUsed, is_used(part(this)))
 ANSWER(bool, Binding, isArgument, parameter_of(this) != nullptr)
 
 ANSWER(NS::UInteger, BufferBinding, bufferAlignment, alignment_of(part(this), ParameterKind::buffer))

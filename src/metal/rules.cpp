@@ -86,6 +86,7 @@ void check_arguments(const EncoderPart& encoder, const ComputePipelineStateObjec
                      const device::Argument* arguments, const BoundTextures& textures, Call call) {
   const device::Pipeline& code = *pipeline.pipeline;
   for (size_t i = 0; i < code.slots.size(); ++i) {
+    if (!code.slots[i].used) continue;
     const Parameter& parameter = pipeline.recipe.function->reflection->parameters[code.slots[i].parameter];
     const std::string broken = broken_by(parameter, code.slots[i], arguments[i], textures);
     if (!broken.empty()) encoder.misuse(described(parameter, code.slots[i], code) + " " + broken, call);

@@ -59,6 +59,33 @@ TEST_F(DebugLayer, SaysNothingAboutACorrectProgram) {
   EXPECT_EQ(values(data), (std::vector<uint32_t>{14, 0, 34}));
 }
 
+TEST_F(DebugLayer, DoesNotMissArgumentsThatTheKernelDoesWithout) {
+  const auto source = library(R"(
+    template <bool biased>
+    kernel void fill(device uint* data [[buffer(0)]], constant uint& bias [[buffer(1)]]) {
+      data[0] = 7;
+      if (biased) data[0] += bias;
+    }
+    template [[host_name("plain")]] kernel void fill<false>(device uint*, constant uint&);
+    template [[host_name("biased")]] kernel void fill<true>(device uint*, constant uint&);
+  )");
+  const auto data = buffer({0});
+  for (const char* name : {"plain", "biased"}) {
+    const auto state = MetalProgram::pipeline(function(source, name));
+    MTL::CommandBuffer* commands = checked_queue->commandBuffer();
+    testing::internal::CaptureStderr();
+    MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(state.get());
+    encoder->setBuffer(data.get(), 0, 0);
+    encoder->dispatchThreads(one, one);
+    encoder->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    const std::string report = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(report.find("'bias'") != std::string::npos, name == std::string("biased")) << report;
+  }
+}
+
 TEST_F(DebugLayer, IsSilentWhenItIsOff) {
   unsetenv("MTL_DEBUG_LAYER");
   testing::internal::CaptureStderr();

@@ -184,6 +184,19 @@ TEST_F(Reflection, HasTheOlderFormOfArgumentsAsWell) {
   EXPECT_EQ(outer->textureDataType(), MTL::DataTypeNone);
 }
 
+TEST_F(Reflection, SaysWhichArgumentsAreUsed) {
+  const auto state = pipeline(function(MetalProgram::library(R"(
+    kernel void f(device float* out [[buffer(0)]], constant float& unused [[buffer(1)]],
+                  metal::texture2d<float> image [[texture(0)]]) { out[0] = 1; })"),
+                                       "f"));
+  const NS::Array* bindings = state->reflection()->bindings();
+  EXPECT_EQ(bindings->count(), 3u);
+  EXPECT_TRUE(named(bindings, "out")->isUsed());
+  EXPECT_FALSE(named(bindings, "unused")->isUsed());
+  EXPECT_FALSE(named(bindings, "image")->isUsed());
+  EXPECT_FALSE(state->reflection()->arguments()->object<MTL::Argument>(1)->isActive());
+}
+
 TEST_F(Reflection, OfALibrarysFunctionNeedsNoPipeline) {
   const MTL::FunctionReflection* reflection = library->reflectionForFunction(string("everything"));
   ASSERT_NE(reflection, nullptr);
