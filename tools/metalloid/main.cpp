@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <metalloid/version.hpp>
+#include <new>
 #include <utility>
 
 #include "program.hpp"
@@ -70,6 +71,9 @@ int main(int argc, char** argv) {
     else
       fmt::print(stderr, "{}: error: {}\n", name, failure.message);
     return failure.exit_code;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "{}: error: there is not enough memory for that\n", name);
+    return exit_file_error;
   } catch (const std::exception& exception) {
     fmt::print(stderr, "{}: error: {}\n", name, exception.what());
     return exit_file_error;
