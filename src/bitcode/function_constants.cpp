@@ -42,6 +42,13 @@ llvm::Constant* constant_from_bytes(llvm::Type* type, std::span<const uint8_t> b
   return llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), value));
 }
 
+// The program's booleans are bytes that may hold anything; those of the code are 0 or 1.
+std::vector<uint8_t> normalised(std::vector<uint8_t> bytes, DataType type) {
+  if (type >= DataType::bool1 && type <= DataType::bool4)
+    for (uint8_t& byte : bytes) byte = byte != 0;
+  return bytes;
+}
+
 // Calls of metal.is_function_constant_defined, whose operand is the constant's address, perhaps cast.
 void answer_questions(llvm::Value* address, bool is_defined) {
   for (llvm::User* user : llvm::make_early_inc_range(address->users())) {
@@ -91,8 +98,9 @@ Status set_function_constants(llvm::Module& module, const std::string& function,
                                constant.name, constant.index, function, to_string(constant.data_type), size,
                                value->bytes.size())};
     answer_questions(global, is_defined);
-    global->setInitializer(is_defined ? constant_from_bytes(global->getValueType(), value->bytes, layout)
-                                      : llvm::Constant::getNullValue(global->getValueType()));
+    llvm::Type* type = global->getValueType();
+    global->setInitializer(is_defined ? constant_from_bytes(type, normalised(value->bytes, constant.data_type), layout)
+                                      : llvm::Constant::getNullValue(type));
     global->setLinkage(llvm::GlobalValue::InternalLinkage);
     global->setConstant(true);
   }

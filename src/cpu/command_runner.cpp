@@ -32,12 +32,13 @@ void CommandRunner::run(const device::Command& command) {
 
 void CommandRunner::carry_out(const device::Dispatch& dispatch) {
   if (!outcome_.faults.empty()) return;
-  const char* encoder_label = groups_.empty() ? nullptr : groups_.front();
-  if (auto fault = grids_.run(dispatch, submission_->log, encoder_label)) outcome_.faults.push_back(std::move(*fault));
+  if (auto fault = grids_.run(dispatch, submission_->log, encoder_label()))
+    outcome_.faults.push_back(std::move(*fault));
 }
 
 void CommandRunner::carry_out(const device::Copy& copy) {
   if (!outcome_.faults.empty()) return;
+  if (copy.row_bytes == 0) return;  // there need not be an address either
   for (uint64_t image = 0; image < copy.images; ++image)
     for (uint64_t row = 0; row < copy.rows; ++row)
       std::memmove(
@@ -48,7 +49,8 @@ void CommandRunner::carry_out(const device::Copy& copy) {
 }
 
 void CommandRunner::carry_out(const device::Fill& fill) {
-  if (outcome_.faults.empty()) std::memset(reinterpret_cast<void*>(fill.destination), fill.value, fill.bytes);
+  if (!outcome_.faults.empty() || fill.bytes == 0) return;
+  std::memset(reinterpret_cast<void*>(fill.destination), fill.value, fill.bytes);
 }
 
 void CommandRunner::carry_out(const device::SignalEvent& signal) {
@@ -75,11 +77,18 @@ void CommandRunner::carry_out(const device::Deferred& deferred) {
 }
 
 void CommandRunner::carry_out(const device::BeginGroup& group) {
-  groups_.push_back(group.label);
+  groups_.push_back(group);
 }
 
 void CommandRunner::carry_out(const device::EndGroup&) {
   if (!groups_.empty()) groups_.pop_back();
+}
+
+// Debug groups may stand around an encoder and in it.
+const char* CommandRunner::encoder_label() const {
+  for (const device::BeginGroup& group : groups_)
+    if (group.encoder) return group.label;
+  return nullptr;
 }
 
 }  // namespace metalloid::cpu

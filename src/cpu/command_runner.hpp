@@ -31,8 +31,10 @@ class CommandRunner {
   void carry_out(const device::BeginGroup& group);
   void carry_out(const device::EndGroup& group);
 
+  const char* encoder_label() const;  // null if there is none
+
   GridRunner grids_;
-  std::vector<const char*> groups_;
+  std::vector<device::BeginGroup> groups_;
   device::Submission* submission_ = nullptr;
   device::Outcome outcome_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/clock.hpp"
+#include "cpu/sanitizers.hpp"
 
 namespace metalloid::cpu {
 
@@ -29,16 +30,27 @@ uint64_t timeout(double default_seconds) {
   return value > 0 ? static_cast<uint64_t>(value * 1e9) : 0;
 }
 
+// Threads begin with the signals blocked that the thread which made them has blocked.
+void unblock_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int number : fault_signals) sigaddset(&signals, number);
+  sigaddset(&signals, interrupt_signal);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
 void pass_on(int number, siginfo_t* info, void* context) {
   const struct sigaction& previous = previous_actions[number];
   if (previous.sa_flags & SA_SIGINFO) return previous.sa_sigaction(number, info, context);
-  if (previous.sa_handler == SIG_IGN) return;
-  if (previous.sa_handler != SIG_DFL) return previous.sa_handler(number);
+  const bool is_sent = info->si_code <= 0;  // by a program, rather than met by an instruction
+  if (previous.sa_handler == SIG_IGN && (is_sent || number == interrupt_signal)) return;
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(number);
   if (number == interrupt_signal) return;
-  // The default action, which the instruction meets when it is tried again.
+  // The default action, which the instruction meets when it is tried again; a fault cannot be ignored.
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(number, &action, nullptr);
+  if (is_sent) raise(number);
 }
 
 }  // namespace
@@ -112,14 +124,16 @@ class Watchdog {
   bool started_ = false;
 };
 
+constexpr size_t signal_stack_size = 64 << 10;
+
 KernelThread::KernelThread(Leave leave) : leave_(leave), thread_(pthread_self()) {
   install_fault_handlers();
-  constexpr size_t signal_stack_size = 64 << 10;
   signal_stack_ = std::make_unique<std::byte[]>(signal_stack_size);
   stack_t stack = {};
   stack.ss_sp = signal_stack_.get();
   stack.ss_size = signal_stack_size;
   sigaltstack(&stack, &previous_signal_stack_);
+  unblock_signals();
   this_thread = this;
   Watchdog::shared().add(*this);
 }
@@ -128,6 +142,10 @@ KernelThread::~KernelThread() {
   Watchdog::shared().remove(*this);
   this_thread = nullptr;
   sigaltstack(&previous_signal_stack_, nullptr);
+}
+
+void KernelThread::forget_handler() {
+  forget_frames(signal_stack_.get(), signal_stack_size);
 }
 
 void KernelThread::fail(const FaultCause& cause) {

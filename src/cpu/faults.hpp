@@ -47,6 +47,9 @@ class KernelThread {
     in_kernel_ = 0;
   }
 
+  // The signal handler that a kernel was left from is not returned to.
+  void forget_handler();
+
   // Leaves the kernel's code for good; called from the runtime's functions.
   [[noreturn]] void fail(const FaultCause& cause);
 

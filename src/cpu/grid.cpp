@@ -4,6 +4,7 @@
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -11,6 +12,8 @@
 #include "cpu/limits.hpp"
 #include "cpu/pipeline.hpp"
 #include "cpu/reference/engine.hpp"
+#include "cpu/sanitizers.hpp"
+#include "cpu/threadgroup_arena.hpp"
 #include "cpu/validation/validator.hpp"
 
 namespace metalloid::cpu {
@@ -24,6 +27,24 @@ constexpr auto worth_waking_the_pool = std::chrono::microseconds(20);
 
 uint32_t groups(uint32_t threads, uint32_t per_group) {
   return static_cast<uint32_t>((uint64_t{threads} + per_group - 1) / per_group);
+}
+
+// Memory says how many threadgroups an indirect dispatch has; nothing if their threads are too many.
+std::optional<device::Size> threads_per_grid(const device::Dispatch& dispatch) {
+  if (!dispatch.indirect_threadgroups) return dispatch.threads_per_grid;
+  const auto* threadgroups = reinterpret_cast<const uint32_t*>(dispatch.indirect_threadgroups);
+  const device::Size& size = dispatch.threads_per_threadgroup;
+  const uint64_t x = uint64_t{threadgroups[0]} * size.x, y = uint64_t{threadgroups[1]} * size.y,
+                 z = uint64_t{threadgroups[2]} * size.z;
+  if (x == 0 || y == 0 || z == 0) return device::Size{};
+  if (std::max({x, y, z}) > UINT32_MAX) return std::nullopt;
+  return device::Size{static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
+}
+
+device::Fault refuse(const device::Dispatch& dispatch, const char* encoder_label, const std::string& why) {
+  const std::string& kernel = dispatch.pipeline->name;
+  return {device::FaultKind::invalid_resource, fmt::format("kernel '{}' was dispatched with {}", kernel, why), kernel,
+          encoder_label ? encoder_label : ""};
 }
 
 device::Fault describe(const FaultCause& cause, const GridState& grid, device::Size at) {
@@ -58,14 +79,16 @@ class Run {
  public:
   explicit Run(const GridState& grid, validation::Validator* validator) : grid_(grid), validator_(validator) {}
 
-  void threadgroup(uint64_t number) {
-    if (failed_.load(std::memory_order_relaxed)) return;
+  // Whether others are still to follow.
+  bool threadgroup(uint64_t number) {
+    if (failed_.load(std::memory_order_relaxed)) return false;
     const device::Size position = position_of(number, grid_.threadgroups_per_grid);
     const auto cause = reference::Engine::of_this_thread().run(grid_, position);
-    if (!cause) return;
+    if (!cause) return true;
     if (validator_) validator_->stopped(*cause);
     std::lock_guard lock(mutex_);
     if (!failed_.exchange(true)) fault_ = describe(*cause, grid_, position);
+    return false;
   }
 
   std::optional<device::Fault> fault() && { return std::move(fault_); }
@@ -96,16 +119,23 @@ device::Size threads_of(device::Size position, device::Size full_size, device::S
 std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
                                              const std::function<void(const device::Log&)>& log,
                                              const char* encoder_label) {
-  GridState grid = prepare(dispatch);
+  const uint64_t threads_per_threadgroup = dispatch.threads_per_threadgroup.count();
+  if (threads_per_threadgroup > max_threads_per_threadgroup)
+    return refuse(dispatch, encoder_label,
+                  fmt::format("threadgroups of {} threads; the device has at most {}", threads_per_threadgroup,
+                              max_threads_per_threadgroup));
+  const auto threads = threads_per_grid(dispatch);
+  if (!threads)
+    return refuse(dispatch, encoder_label,
+                  "so many threadgroups by its indirect buffer that the grid has more than 2^32 - 1 threads in a "
+                  "direction");
+  GridState grid = prepare(dispatch, *threads);
+  if (grid.threadgroup_memory > ThreadgroupArena::size)
+    return refuse(dispatch, encoder_label,
+                  fmt::format("{} bytes of threadgroup memory; the device has {}", grid.threadgroup_memory,
+                              max_threadgroup_memory));
   grid.log = &log;
   grid.encoder_label = encoder_label;
-  if (grid.threads_per_threadgroup.count() > max_threads_per_threadgroup)
-    return device::Fault{
-        device::FaultKind::invalid_resource,
-        fmt::format("kernel '{}' was dispatched with threadgroups of {} threads; the device has at "
-                    "most {}",
-                    grid.pipeline->name, grid.threads_per_threadgroup.count(), max_threads_per_threadgroup),
-        grid.pipeline->name, encoder_label ? encoder_label : ""};
 
   std::optional<validation::Validator> validator;
   if (const auto* sites = grid.pipeline->sites()) grid.events = &validator.emplace(grid, *sites, report_limit_);
@@ -114,35 +144,34 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
   uint64_t next = 0;
   const auto start = std::chrono::steady_clock::now();
   for (; next < count; ++next) {
-    run.threadgroup(next);
+    if (!run.threadgroup(next)) return std::move(run).fault();
     if (next + 2 < count && !validator && std::chrono::steady_clock::now() - start > worth_waking_the_pool) break;
   }
-  if (++next < count)
+  if (++next < count) {
+    hand_over(&run);
     pool_.execute([&] {
       // Isolated: while this queue waits for its last threadgroups, it does not begin with another queue's.
       oneapi::tbb::this_task_arena::isolate([&] {
         oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<uint64_t>(next, count), [&](const auto& range) {
-          for (uint64_t number = range.begin(); number < range.end(); ++number) run.threadgroup(number);
+          take_over(&run);
+          for (uint64_t number = range.begin(); number < range.end() && run.threadgroup(number);) ++number;
+          hand_over(&run);
         });
       });
     });
+    take_over(&run);
+  }
   return std::move(run).fault();
 }
 
-GridState GridRunner::prepare(const device::Dispatch& dispatch) {
+GridState GridRunner::prepare(const device::Dispatch& dispatch, device::Size threads) {
   GridState grid;
   grid.pipeline = static_cast<const Pipeline*>(dispatch.pipeline);
   grid.threads_per_threadgroup = dispatch.threads_per_threadgroup;
   const device::Size& size = grid.threads_per_threadgroup;
-  if (dispatch.indirect_threadgroups) {
-    const auto* threadgroups = reinterpret_cast<const uint32_t*>(dispatch.indirect_threadgroups);
-    grid.threads_per_grid = {threadgroups[0] * size.x, threadgroups[1] * size.y, threadgroups[2] * size.z};
-  } else {
-    grid.threads_per_grid = dispatch.threads_per_grid;
-  }
+  grid.threads_per_grid = threads;
   if (size.count() > 0)
-    grid.threadgroups_per_grid = {groups(grid.threads_per_grid.x, size.x), groups(grid.threads_per_grid.y, size.y),
-                                  groups(grid.threads_per_grid.z, size.z)};
+    grid.threadgroups_per_grid = {groups(threads.x, size.x), groups(threads.y, size.y), groups(threads.z, size.z)};
 
   const auto& slots = dispatch.pipeline->slots;
   arguments_.assign(dispatch.arguments, dispatch.arguments + slots.size());

@@ -36,7 +36,7 @@ class GridRunner {
                                    const char* encoder_label);
 
  private:
-  GridState prepare(const device::Dispatch& dispatch);
+  GridState prepare(const device::Dispatch& dispatch, device::Size threads);
 
   ThreadPool& pool_;
   validation::ReportLimit report_limit_;

@@ -42,7 +42,16 @@ Status add_to_key(cache::CacheKey& key, const device::SpecialisedFunction& funct
   return success();
 }
 
-Result<cache::CacheKey> key_of(const device::PipelineRequest& request) {
+// What the entry is made from besides the code: attributes of parameters are not in it.
+void add_to_key(cache::CacheKey& key, const Function& kernel, std::span<const device::Slot> slots) {
+  std::string entry;
+  for (const Parameter& parameter : kernel.parameters)
+    entry += fmt::format("{} {};", static_cast<int>(parameter.kind), static_cast<int>(parameter.grid_value));
+  for (const device::Slot& slot : slots) entry += fmt::format("{},", slot.parameter);
+  key.add(entry);
+}
+
+Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
   static const std::string builtins_hash = [] {
     const auto bytes = builtins::bitcode();
     return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
@@ -51,6 +60,7 @@ Result<cache::CacheKey> key_of(const device::PipelineRequest& request) {
   cache::CacheKey key(compiler_fingerprint());
   key.add("cpu").add(LLVM_VERSION_STRING).add(processor).add(builtins_hash).add(request.validate ? "validate" : "");
   if (auto added = add_to_key(key, request.kernel); !added) return Error{added.error()};
+  add_to_key(key, *request.kernel.library->find(request.kernel.name), slots);
   for (const device::SpecialisedFunction& function : request.linked)
     if (auto added = add_to_key(key, function); !added) return Error{added.error()};
   return key;
@@ -157,7 +167,7 @@ std::string visible_function_symbol(size_t place) {
 }
 
 Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
-  auto key = key_of(request);
+  auto key = key_of(request, slots);
   if (!key) return Error{key.error()};
   const std::string name = key->hex();
   for (const auto& archive : request.archives)

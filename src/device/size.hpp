@@ -8,7 +8,11 @@ namespace metalloid::device {
 struct Size {
   uint32_t x = 0, y = 0, z = 0;
 
-  uint64_t count() const { return uint64_t{x} * y * z; }
+  // More than 64 bits can say are as many as they can.
+  uint64_t count() const {
+    uint64_t all = 0;
+    return __builtin_mul_overflow(uint64_t{x} * y, uint64_t{z}, &all) ? UINT64_MAX : all;
+  }
   bool operator==(const Size&) const = default;
 };
 

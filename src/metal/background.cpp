@@ -1,10 +1,13 @@
 #include "metal/background.hpp"
 
+#include <pthread.h>
+
 #include <Foundation/NSAutoreleasePool.hpp>
 #include <Foundation/NSSharedPtr.hpp>
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -66,11 +69,29 @@ class Workers {
   bool stopping_ = false;
 };
 
+// A child of fork() has none of its parent's threads, and cannot wait for them to end: it starts with workers of its
+// own, and leaves the others alone.
+struct WorkersOfThisProcess {
+  std::unique_ptr<Workers> workers = std::make_unique<Workers>();
+
+  WorkersOfThisProcess() {
+    pthread_atfork(nullptr, nullptr, [] {
+      std::unique_ptr<Workers>& workers = instance().workers;
+      static_cast<void>(workers.release());
+      workers = std::make_unique<Workers>();
+    });
+  }
+
+  static WorkersOfThisProcess& instance() {
+    static WorkersOfThisProcess instance;
+    return instance;
+  }
+};
+
 }  // namespace
 
 void in_background(std::function<void()> work) {
-  static Workers workers;
-  workers.run(std::move(work));
+  WorkersOfThisProcess::instance().workers->run(std::move(work));
 }
 
 }  // namespace metalloid::metal

@@ -99,6 +99,7 @@ void CommandBufferObject::enqueue(Call call) {
 void CommandBufferObject::commit(Call call) {
   if (is_committed()) return report_misuse(this, "the command buffer was committed already", call);
   if (encoder_is_open_) report_misuse(this, "an encoder of the command buffer was not ended", call);
+  if (queue->is_from_before_fork()) return fail_after_fork(call);
   if (has_failed()) keep_only_events(list());
   submission_->observer = observer_of(*this);
   submission_->log = [this](const device::Log& log) { device_logged(log); };
@@ -108,6 +109,15 @@ void CommandBufferObject::commit(Call call) {
   retain();  // until the device is done
   if (status() == MTL::CommandBufferStatusNotEnqueued) queue->enqueue(*this);
   queue->commit(*this);
+}
+
+void CommandBufferObject::fail_after_fork(Call call) {
+  report_misuse(this, "the command queue was made before fork(), and runs nothing in the child; make a new one", call);
+  if (status() == MTL::CommandBufferStatusEnqueued) queue->forget(*this);
+  mark_committed();
+  retain();
+  submitted_ = submission_.get();
+  device_completed({});
 }
 
 void CommandBufferObject::mark_committed() {

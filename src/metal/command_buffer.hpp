@@ -99,6 +99,7 @@ class CommandBufferObject final : public MTL::CommandBuffer {
 
   static double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
   bool has_failed() const;
+  void fail_after_fork(Call call);
   void keep_only_events(device::CommandList& list);
   void device_scheduled();
   void device_completed(const device::Outcome& outcome);

@@ -1,5 +1,7 @@
 #include "metal/queue.hpp"
 
+#include <pthread.h>
+
 #include <Metal/MTLLogState.hpp>
 #include <Metal/MTLResidencySet.hpp>
 #include <algorithm>
@@ -15,25 +17,41 @@ constexpr size_t max_spare_lists = 8;
 
 constexpr size_t usual_command_buffers = 64;
 
+// Counts the calls of fork() that led to this process.
+static unsigned forks() {
+  static unsigned count = 0;
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++count; });
+  static_cast<void>(registered);
+  return count;
+}
+
 CommandQueueObject::CommandQueueObject(DeviceObject& device, size_t max_command_buffers,
                                        NS::SharedPtr<MTL::LogState> log_state)
     : device(&device),
       max_command_buffers(std::max<size_t>(max_command_buffers, 1)),
       log_state(std::move(log_state)),
       checked(debug_layer_enabled()),
+      forks_(forks()),
       queue_(device.device->make_queue()) {}
 
 // Every command buffer retains its queue until it is done, so the last one to go may take the queue along on the
-// device's own thread, which cannot wait for itself.
+// device's own thread, which cannot wait for itself. After fork() there is no thread to wait for.
 CommandQueueObject::~CommandQueueObject() {
-  if (inside_handler()) std::thread([queue = std::move(queue_)]() mutable { queue.reset(); }).detach();
+  if (is_from_before_fork())
+    static_cast<void>(queue_.release());
+  else if (inside_handler())
+    std::thread([queue = std::move(queue_)]() mutable { queue.reset(); }).detach();
+}
+
+bool CommandQueueObject::is_from_before_fork() const {
+  return forks_ != forks();
 }
 
 CommandBufferObject* CommandQueueObject::new_command_buffer(CommandBufferObject::Options options) {
   Recording recording;
   {
     std::unique_lock lock(mutex_);
-    if (!inside_handler()) freed_.wait(lock, [&] { return in_use_ < max_command_buffers; });
+    if (!inside_handler() && !is_from_before_fork()) freed_.wait(lock, [&] { return in_use_ < max_command_buffers; });
     ++in_use_;
     if (!spare_.empty()) {
       recording = std::move(spare_.back());

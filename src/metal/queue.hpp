@@ -40,6 +40,9 @@ class CommandQueueObject final : public MTL::CommandQueue {
   void commit(CommandBufferObject& command_buffer);  // which was enqueued
   void forget(CommandBufferObject& command_buffer);  // it goes without having been committed
 
+  // A child of fork() has the queues of its parent, but not their threads: nothing runs there any more.
+  bool is_from_before_fork() const;
+
   // A command buffer is done with its list.
   void give_back(device::CommandList list, KeptObjects kept);
 
@@ -56,6 +59,7 @@ class CommandQueueObject final : public MTL::CommandQueue {
 
   void submit_committed();  // with the lock held
 
+  const unsigned forks_;  // that had led to this process when the queue was made
   std::unique_ptr<device::Queue> queue_;
   std::mutex mutex_;
   std::condition_variable freed_;

@@ -105,6 +105,41 @@ TEST(FunctionConstants, OfEveryTypeReachTheKernelWithWhatIsDerivedFromThem) {
   EXPECT_EQ(out, (std::vector<float>{41, 1.5, 3, 6, 8, -3, 16, 9, 1, 36, 1.5}));
 }
 
+TEST(FunctionConstants, OfBooleansAreTrueForEveryByteButZero) {
+  const char* source = R"(
+    constant bool on [[function_constant(0)]];
+    constant bool4 many [[function_constant(1)]];
+    constant int derived = on ? 1 : 0;
+    kernel void f(device int* out) {
+      out[0] = on; out[1] = derived; out[2] = on && many.y; out[3] = int(many.x) + many.y + many.z + many.w;
+    })";
+  Kernel kernel(source, {constant<uint8_t>(0, 2), constant(1, std::array<uint8_t, 4>{0, 255, 4, 1})});
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int> out(4);
+  EXPECT_EQ(kernel.run({{1, 1, 1}, {1, 1, 1}, {buffer(out)}}), "");
+  EXPECT_EQ(out, (std::vector<int>{1, 1, 1, 3}));
+}
+
+TEST(FunctionConstants, OfThreeComponentsTakeTheRoomOfFour) {
+  Kernel kernel(
+      R"(
+    constant char3 c [[function_constant(0)]];
+    constant half3 h [[function_constant(1)]];
+    constant bool3 b [[function_constant(2)]];
+    constant long3 l [[function_constant(3)]];
+    constant ulong big [[function_constant(4)]];
+    kernel void f(device long* out) {
+      out[0] = c.z; out[1] = long(h.z); out[2] = b.x * 4 + b.y * 2 + b.z; out[3] = l.z; out[4] = long(big);
+    })",
+      {constant(0, std::array<int8_t, 4>{1, 2, -3, 99}), constant(1, std::array<uint16_t, 4>{0, 0, 0x4500, 0x7c00}),
+       constant(2, std::array<uint8_t, 4>{1, 0, 1, 0}), constant(3, std::array<int64_t, 4>{1, 2, int64_t{-1} << 40, 5}),
+       constant(4, uint64_t{1} << 63)});
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int64_t> out(5);
+  EXPECT_EQ(kernel.run({{1, 1, 1}, {1, 1, 1}, {buffer(out)}}), "");
+  EXPECT_EQ(out, (std::vector<int64_t>{-3, 5, 5, int64_t{-1} << 40, INT64_MIN}));
+}
+
 TEST(FunctionConstants, SizeThreadgroupArrays) {
   const auto library = library_of(R"(
     constant int n [[function_constant(0)]];
@@ -163,6 +198,49 @@ TEST(VisibleFunctions, AreCalledThroughTables) {
     const float expected[] = {2.0f * i, 10.0f * i, 2 + 6 + 10, factorials[i / 4]};
     EXPECT_EQ(out[i], expected[i % 4]) << i;
   }
+}
+
+TEST(VisibleFunctions, MeetOnlyInTheSameFunction) {
+  const auto library = library_of(R"(
+    [[visible]] uint sum(uint x) { return simd_sum(x); }
+    [[visible]] uint greatest(uint x) { return simd_max(x); }
+    [[visible]] uint pick(uint x) { return simd_shuffle(ulong(x) << 32, ushort(x / 3 * 3 + 2)) >> 32; }
+    kernel void f(device uint* out, visible_function_table<uint(uint)> table [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+      out[i] = table[i % 3](i);
+    })");
+  device::PipelineRequest request;
+  request.kernel = {library, "f", {}};
+  request.linked = {{library, "sum", {}}, {library, "greatest", {}}, {library, "pick", {}}};
+  Kernel kernel(request);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<uint64_t> table{3};
+  for (const auto& function : request.linked) table.push_back(kernel.pipeline->function_address(function.name));
+  std::vector<uint32_t> out(12);
+  EXPECT_EQ(kernel.run({{12, 1, 1}, {12, 1, 1}, {buffer(out), buffer(table)}}), "");
+  for (uint32_t i = 0; i < 12; ++i) {
+    const uint32_t expected[] = {0 + 3 + 6 + 9, 10, i};
+    EXPECT_EQ(out[i], expected[i % 3]) << i;
+  }
+}
+
+TEST(VisibleFunctions, MayAlsoBeCalledByName) {
+  const auto library = library_of(R"(
+    [[visible]] int twice(int x) { return 2 * x; }
+    [[visible]] int four_times(int x) { return twice(twice(x)); }
+    kernel void f(device int* out, visible_function_table<int(int)> table [[buffer(1)]]) {
+      out[0] = twice(5) + table[0](100) + table[1](1000);
+    })");
+  device::PipelineRequest request;
+  request.kernel = {library, "f", {}};
+  request.linked = {{library, "twice", {}}, {library, "four_times", {}}};
+  Kernel kernel(request);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<uint64_t> table{2};
+  for (const auto& function : request.linked) table.push_back(kernel.pipeline->function_address(function.name));
+  std::vector<int> out(1);
+  EXPECT_EQ(kernel.run({{1, 1, 1}, {1, 1, 1}, {buffer(out), buffer(table)}}), "");
+  EXPECT_EQ(out[0], 10 + 200 + 4000);
 }
 
 TEST(Logging, GivesMessagesToTheSubmission) {

@@ -1,9 +1,16 @@
 // Kernels that go wrong fail their own submission with a message; the device goes on working.
 #include <signal.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "run_kernel.hpp"
+
+// The address sanitizer would end the program in its own way, where these tests look for the system's.
+extern "C" const char* __asan_default_options() {
+  return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
+}
 
 namespace metalloid::cpu {
 namespace {
@@ -26,7 +33,7 @@ device::Fault fault_of(Kernel& kernel, const Launch& launch) {
   EXPECT_TRUE(kernel.pipeline) << kernel.error;
   if (!kernel.pipeline) return {};
   device::CommandList list;
-  list.commands.push_back(device::BeginGroup{"my encoder"});
+  list.commands.push_back(device::BeginGroup{"my encoder", "compute encoder"});
   list.commands.push_back(kernel.dispatch(launch, list));
   list.commands.push_back(device::EndGroup{});
   device::Outcome outcome = kernel.carry_out(std::move(list));
@@ -73,6 +80,21 @@ TEST(Faults, InSimdFunctionsAndAmongWaitingThreadsAbandonAll) {
   expect_device_works();
 }
 
+TEST(Faults, OutsideOfThreadgroupMemoryHarmNobody) {
+  Kernel kernel(R"(
+    kernel void f(device int* out, device const long& place) {
+      threadgroup int shared[64];
+      shared[place] = 1;
+      *out = shared[place];
+    })");
+  std::vector<int> out(1);
+  for (const int64_t place : {int64_t{-20'000}, int64_t{40'000}}) {
+    const device::Fault fault = fault_of(kernel, {{1, 1, 1}, {1, 1, 1}, {buffer(out), bytes(place)}});
+    EXPECT_EQ(fault.kind, device::FaultKind::page_fault) << place;
+    expect_device_works();
+  }
+}
+
 TEST(Faults, EndlessRecursionOverflowsTheStack) {
   Kernel kernel(R"(
     [[gnu::noinline]] int deeper(int n, device int* out) { out[n & 7] = n; return deeper(n + 1, out) + out[n & 3]; }
@@ -115,6 +137,15 @@ TEST(Faults, KernelsThatNeverEndAreStopped) {
   }
 }
 
+TEST(Faults, EndEvenTheLargestGridAtOnce) {
+  Kernel kernel("kernel void f(device int* out) { out[0] = 1; }");
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_NE(kernel.run({{UINT32_MAX, 1024, 1}, {1, 1, 1}, {device::Argument{16, 4}}}), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  expect_device_works();
+}
+
 TEST(Faults, EndTheirSubmissionButSignalItsEvents) {
   Kernel broken("kernel void f(device int* out) { out[0] = 1; }");
   ASSERT_TRUE(broken.pipeline && good_kernel().pipeline);
@@ -132,11 +163,52 @@ TEST(Faults, EndTheirSubmissionButSignalItsEvents) {
   expect_device_works();
 }
 
+[[noreturn]] void fail_with_all_signals_blocked() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  Kernel broken("kernel void f(device int* out) { out[0] = 1; }");
+  Kernel endless("kernel void f(device volatile int* out) { while (out[0] == 0) {} }");
+  std::vector<int> out(1);
+  const auto first = fault_of(broken, {{1, 1, 1}, {1, 1, 1}, {device::Argument{16, 4}}}).kind;
+  const auto second = fault_of(endless, {{1, 1, 1}, {1, 1, 1}, {buffer(out)}}).kind;
+  _exit(first == device::FaultKind::page_fault && second == device::FaultKind::timeout ? 7 : 1);
+}
+
+TEST(FaultsDeathTest, OfKernelsAreCaughtThoughTheProgramBlocksAllSignals) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(fail_with_all_signals_blocked(), testing::ExitedWithCode(7), "");
+}
+
 TEST(FaultsDeathTest, OfTheProgramItselfStillEndIt) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
         expect_device_works();
+        *reinterpret_cast<volatile int*>(8) = 1;
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST(FaultsDeathTest, SignalsThatAreSentEndTheProgramAsWell) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const int number : {SIGSEGV, SIGFPE})
+    EXPECT_EXIT(
+        {
+          expect_device_works();
+          raise(number);
+          _exit(0);
+        },
+        testing::KilledBySignal(number), "");
+}
+
+TEST(FaultsDeathTest, OfTheProgramEndItEvenIfItIgnoresThem) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        signal(SIGSEGV, SIG_IGN);
+        expect_device_works();
+        alarm(10);
         *reinterpret_cast<volatile int*>(8) = 1;
       },
       testing::KilledBySignal(SIGSEGV), "");

@@ -116,6 +116,7 @@ TEST(Grid, ThreadgroupsThatAreTooLargeAreAFault) {
   std::vector<int> out(1);
   const std::string fault = kernel.run({{2048, 1, 1}, {2048, 1, 1}, {buffer(out)}});
   EXPECT_NE(fault.find("'f' was dispatched with threadgroups of 2048 threads"), fault.npos) << fault;
+  EXPECT_NE(kernel.run({{1, 1, 1}, {1 << 22, 1 << 21, 1 << 21}, {buffer(out)}}), "") << "their product is 2^64";
   EXPECT_EQ(out[0], 0);
 }
 

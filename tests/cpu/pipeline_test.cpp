@@ -118,6 +118,34 @@ TEST(Pipelines, ComeFromArchivesWhenTheseHaveThem) {
   EXPECT_FALSE(Kernel(other).pipeline) << "the constant is part of the key";
 }
 
+TEST(Pipelines, WhoseParametersDifferInAttributesAloneAreNotMistakenForEachOther) {
+  const char* text = R"(
+    constant bool a [[function_constant(0)]];
+    constant bool b [[function_constant(1)]];
+    kernel void f(device uint* out, uint i [[thread_position_in_grid]], uint x [[ATTRIBUTE]],
+                  device uint* more [[buffer(1), function_constant(CONSTANT)]]) {
+      if (a == b) return;
+      out[i] = x + (more ? 100 : 0);
+    })";
+  std::vector<uint32_t> out(64), more(1);
+  const auto last = [&](const std::string& attribute, const std::string& name) {
+    CompileOptions options;
+    options.cache = false;
+    options.macros = {{"ATTRIBUTE", attribute}, {"CONSTANT", name}};
+    Kernel kernel(compile(text, options).library, {constant(0, true), constant(1, false)});
+    EXPECT_TRUE(kernel.pipeline) << kernel.error;
+    if (!kernel.pipeline) return ~0u;
+    std::vector<device::Argument> arguments{buffer(out)};
+    if (name == "a") arguments.push_back(buffer(more));
+    EXPECT_EQ(kernel.run({{64, 1, 1}, {32, 1, 1}, arguments}), "");
+    return out[63];
+  };
+  EXPECT_EQ(last("thread_index_in_threadgroup", "a"), 131u);
+  EXPECT_EQ(last("threadgroup_position_in_grid", "a"), 101u);
+  EXPECT_EQ(last("threads_per_threadgroup", "a"), 132u);
+  EXPECT_EQ(last("threads_per_threadgroup", "b"), 32u);
+}
+
 TEST(Pipelines, FromADamagedArchiveAreAnErrorAndNoCrash) {
   auto archive = std::make_shared<Archive>();
   auto request = request_for(library_of(source), 5);
@@ -150,6 +178,35 @@ TEST(Pipelines, MayHaveNamesOfTheCLibrary) {
   std::vector<float> out(64, 1);
   EXPECT_EQ(kernel.run({{64, 1, 1}, {64, 1, 1}, {buffer(out)}}), "");
   EXPECT_EQ(out, std::vector<float>(64, 0));
+}
+
+TEST(Pipelines, MayHaveLoopsThatOptimisationKnowsFromTheCLibrary) {
+  for (const char* type : {"char", "uchar", "ushort", "int", "ulong"}) {
+    Kernel kernel("using T = " + std::string(type) + R"(;
+      [[gnu::noinline]] uint length(thread const T* text) { uint n = 0; while (text[n] != 0) ++n; return n; }
+      [[gnu::noinline]] bool equal(thread const T* a, thread const T* b, uint n) {
+        for (uint i = 0; i < n; ++i) if (a[i] != b[i]) return false;
+        return true;
+      }
+      kernel void f(device uint* out, device const T* in) {
+        T text[64], other[64];
+        uint n = 0;
+        for (; in[n] != 0; ++n) text[n] = in[n];
+        for (uint i = 0; i < n; ++i) other[i] = in[i];
+        text[n] = 0;
+        out[0] = length(text);
+        out[1] = n;
+        out[2] = equal(text, other, n);
+      })");
+    ASSERT_TRUE(kernel.pipeline) << type << ": " << kernel.error;
+    std::vector<uint64_t> text(6, 0x0101010101010101);
+    text.back() = 0;
+    std::vector<uint32_t> out(3);
+    EXPECT_EQ(kernel.run({{1, 1, 1}, {1, 1, 1}, {buffer(out), buffer(text)}}), "");
+    EXPECT_GE(out[0], 5u) << type;
+    EXPECT_EQ(out[0], out[1]) << type;
+    EXPECT_EQ(out[2], 1u) << type;
+  }
 }
 
 TEST(Pipelines, KeepDenormalsAndRoundAsWritten) {

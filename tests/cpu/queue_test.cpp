@@ -59,6 +59,52 @@ TEST(Queues, TakeTheSizeOfAnIndirectDispatchFromMemory) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 48);
 }
 
+TEST(Queues, RefuseAnIndirectDispatchOfMoreThreadsThanPositionsCanSay) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int> out(64);
+  const int by = 1;
+  const auto faults_of = [&](std::vector<uint32_t> threadgroups) {
+    device::CommandList list;
+    auto dispatch = kernel.dispatch({{0, 0, 0}, {16, 1, 1}, {buffer(out), bytes(by)}}, list);
+    dispatch.indirect_threadgroups = reinterpret_cast<uint64_t>(threadgroups.data());
+    list.commands.push_back(dispatch);
+    return kernel.carry_out(std::move(list)).faults;
+  };
+  for (const uint32_t threadgroups : {1u << 28, (1u << 28) + 1, UINT32_MAX}) {
+    const auto faults = faults_of({threadgroups, 1, 1});
+    ASSERT_EQ(faults.size(), 1u) << threadgroups;
+    EXPECT_EQ(faults[0].kind, device::FaultKind::invalid_resource);
+    EXPECT_NE(faults[0].message.find("2^32 - 1"), std::string::npos) << faults[0].message;
+  }
+  EXPECT_TRUE(faults_of({0, 1, 1}).empty());
+  EXPECT_TRUE(faults_of({UINT32_MAX, 1, 0}).empty());
+  EXPECT_EQ(out, std::vector<int>(64));
+}
+
+TEST(Queues, NameTheEncoderOfAFaultThoughGroupsAreAroundIt) {
+  Kernel broken("kernel void f(device int* out) { out[0] = 1; }");
+  ASSERT_TRUE(broken.pipeline) << broken.error;
+  device::CommandList list;
+  list.commands.push_back(device::BeginGroup{"frame", nullptr});
+  list.commands.push_back(device::BeginGroup{"blur", "compute encoder"});
+  list.commands.push_back(device::BeginGroup{"rows", nullptr});
+  list.commands.push_back(broken.dispatch({{1, 1, 1}, {1, 1, 1}, {device::Argument{16, 4}}}, list));
+  const device::Outcome outcome = broken.carry_out(std::move(list));
+  ASSERT_EQ(outcome.faults.size(), 1u);
+  EXPECT_EQ(outcome.faults[0].encoder_label, "blur");
+}
+
+TEST(Queues, CopyAndFillNothingWithoutTouchingMemory) {
+  Kernel kernel(increment);
+  device::CommandList list;
+  list.commands.push_back(device::Copy{});
+  list.commands.push_back(device::Copy{.row_bytes = 0, .rows = 5, .images = 5});
+  list.commands.push_back(device::Copy{.row_bytes = 8, .rows = 0});
+  list.commands.push_back(device::Fill{});
+  EXPECT_TRUE(kernel.carry_out(std::move(list)).faults.empty());
+}
+
 TEST(Queues, ShowCommandsToAnObserver) {
   struct Counter final : device::Observer {
     void carried_out(const device::Command& command, uint64_t started, uint64_t ended) override {

@@ -130,6 +130,20 @@ TEST(Reconvergence, SwitchCasesMeetApart) {
   });
 }
 
+TEST(Reconvergence, LanesThatEnterALoopInItsMiddleMeetBehindIt) {
+  const auto out = run_lanes(R"(
+    uint own = 0, odd = 0, rounds = 3;
+    switch (lane % 4) {
+      case 0: do { ++own; odd += simd_sum(1u) > 32;
+      case 3:      ++own;
+      case 2:      ++own; odd += simd_sum(1u) == 0;
+      case 1:      ++own;
+              } while (--rounds > 0);
+    }
+    out[lane] = own + odd * 100 + simd_sum(1u) * 1000;)");
+  expect_lanes(out, [](uint32_t lane) { return 32000 + (lane % 4 == 0 ? 12 : 8 + lane % 4); });
+}
+
 TEST(Reconvergence, HoldsInFunctionsThatAreNotInlined) {
   Kernel kernel(R"(
     [[gnu::noinline]] uint count(uint n) {

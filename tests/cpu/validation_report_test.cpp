@@ -83,6 +83,21 @@ kernel void f(device uint* data, device uint* out, uint i [[thread_position_in_g
   EXPECT_EQ(out, (std::vector<uint32_t>{1, 2, 3, 4, 0, 0, 0, 0}));
 }
 
+TEST(ValidationReport, BadReadsOfTheWidestTypesGiveZeroToo) {
+  std::vector<uint64_t> in(8, 7), out(64, 99);
+  for (int i = 0; i < 8; ++i) {  // each has its own place where bad accesses do no harm
+    ValidatedKernel kernel(R"(
+struct Large { long4 parts[12]; };
+kernel void f(device const long4* in, device long4* out) {
+  out[0] = in[100];
+  *(device Large*)(out + 1) = *(device const Large*)(in + 1000);
+})");
+    EXPECT_EQ(kernel.kernel.run({{1, 1, 1}, {1, 1, 1}, {buffer(in), buffer(out)}}), "");
+    EXPECT_EQ(std::count(out.begin(), out.begin() + 52, 0u), 52);
+    EXPECT_EQ(out[52], 99u);
+  }
+}
+
 TEST(ValidationReport, KnowsWhereBindlessPointersMayPoint) {
   const char* source = R"(
 struct Arguments { device const uint* in; device uint* out; };

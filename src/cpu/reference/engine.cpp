@@ -1,7 +1,6 @@
 #include "cpu/reference/engine.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
 
 #include "cpu/engine_events.hpp"
@@ -52,14 +51,11 @@ std::optional<FaultCause> Engine::run(const GridState& grid, device::Size positi
 void Engine::start_threadgroup(const GridState& grid, device::Size position) {
   const Pipeline& pipeline = *grid.pipeline;
   entry_ = pipeline.entry();
-  if (memory_.size() * sizeof(MemoryUnit) < grid.threadgroup_memory)
-    memory_.resize(grid.threadgroup_memory / sizeof(MemoryUnit) + 1);
   const ObjectLayout& layout = pipeline.threadgroup_layout();
-  auto* memory = reinterpret_cast<std::byte*>(memory_.data());
-  std::memcpy(memory, layout.initial, layout.initial_bytes);
+  std::copy_n(reinterpret_cast<const std::byte*>(layout.initial), layout.initial_bytes, arena_.memory());
 
   threadgroup_.grid = &grid;
-  threadgroup_.memory = memory;
+  threadgroup_.memory = arena_.memory();
   threadgroup_.position = position;
   threadgroup_.threads = threads_of(position, grid.threads_per_threadgroup, grid.threads_per_grid);
   count_ = static_cast<uint32_t>(threadgroup_.threads.count());
@@ -139,6 +135,7 @@ void Engine::release_barrier() {
 }
 
 void Engine::abandon() {
+  kernel_thread_.forget_handler();
   for (uint32_t i = 0; i < count_; ++i) {
     Thread& thread = threads_[i];
     if (!thread.fiber) continue;

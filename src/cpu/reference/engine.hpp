@@ -17,6 +17,7 @@
 #include "cpu/reference/fiber.hpp"
 #include "cpu/reference/meeting.hpp"
 #include "cpu/thread_state.hpp"
+#include "cpu/threadgroup_arena.hpp"
 
 namespace metalloid::cpu::reference {
 
@@ -69,10 +70,7 @@ class Engine {
 
   ThreadgroupState threadgroup_;
   void (*entry_)(ThreadState*) = nullptr;
-  struct alignas(128) MemoryUnit {
-    std::byte bytes[128];
-  };
-  std::vector<MemoryUnit> memory_;
+  ThreadgroupArena arena_;
   uint32_t count_ = 0, done_ = 0, at_barrier_ = 0;
   device::Size next_position_;  // of the thread that starts next
   std::vector<Thread> threads_;

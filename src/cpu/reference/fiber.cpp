@@ -5,28 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define METALLOID_ADDRESS_SANITIZER
-#endif
-#if __has_feature(thread_sanitizer)
-#define METALLOID_THREAD_SANITIZER
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define METALLOID_ADDRESS_SANITIZER
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define METALLOID_THREAD_SANITIZER
-#endif
-
-#ifdef METALLOID_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#ifdef METALLOID_THREAD_SANITIZER
-#include <sanitizer/tsan_interface.h>
-#endif
+#include "cpu/sanitizers.hpp"
 
 namespace metalloid::cpu::reference {
 
@@ -45,11 +24,6 @@ constexpr size_t slab_size = stacks_per_slab * (guard_size + stack_size);
 // beyond this number have a guard only below the lowest of their slab.
 constexpr size_t max_guarded_stacks = 16384;
 std::atomic<size_t> stacks_made = 0;
-
-struct Switch {
-  Fiber* from;
-  Fiber* to;
-};
 
 }  // namespace
 
@@ -80,35 +54,37 @@ void Fiber::switch_to(Fiber& to) {
 #ifdef METALLOID_THREAD_SANITIZER
   __tsan_switch_to_fiber(to.sanitizer_state_, 0);
 #endif
-  Switch request{this, &to};
-  arrive(jump_fcontext(to.context_, &request));
+  // Not on this stack: it may be that of a signal handler, which the next signal uses again.
+  to.previous_ = this;
+  arrive(jump_fcontext(to.context_, &to));
 }
 
 // What the fiber that is switched to does first: it notes where the other one is to be found.
 void Fiber::arrive(transfer_t transfer) {
-  const Switch& request = *static_cast<const Switch*>(transfer.data);
-  request.from->context_ = transfer.fctx;
+  const Fiber& self = *static_cast<const Fiber*>(transfer.data);
+  Fiber& previous = *self.previous_;
+  previous.context_ = transfer.fctx;
 #ifdef METALLOID_ADDRESS_SANITIZER
   const void* stack = nullptr;
   size_t size = 0;
-  __sanitizer_finish_switch_fiber(request.to->sanitizer_state_, &stack, &size);
-  if (!request.from->body_) {
-    request.from->stack_ = static_cast<std::byte*>(const_cast<void*>(stack));
-    request.from->size_ = size;
+  __sanitizer_finish_switch_fiber(self.sanitizer_state_, &stack, &size);
+  if (!previous.body_) {
+    previous.stack_ = static_cast<std::byte*>(const_cast<void*>(stack));
+    previous.size_ = size;
   }
 #endif
 }
 
 void Fiber::start(transfer_t transfer) {
-  const Fiber& self = *static_cast<const Switch*>(transfer.data)->to;
+  const Fiber& self = *static_cast<const Fiber*>(transfer.data);
   arrive(transfer);
   self.body_(self.argument_);
   __builtin_unreachable();
 }
 
 void Fiber::reset() {
+  forget_frames(stack_, size_);
 #ifdef METALLOID_ADDRESS_SANITIZER
-  __asan_unpoison_memory_region(stack_, size_);
   sanitizer_state_ = nullptr;
 #endif
   context_ = make_fcontext(stack_ + size_, size_, start);

@@ -34,6 +34,7 @@ class Fiber {
   static void arrive(boost::context::detail::transfer_t transfer);
 
   boost::context::detail::fcontext_t context_ = nullptr;
+  Fiber* previous_ = nullptr;   // who switched to it last
   std::byte* stack_ = nullptr;  // its lowest address
   size_t size_ = 0;
   Body body_ = nullptr;

@@ -57,8 +57,7 @@ class MeetingFunctions {
     return is_group_function(*called) || is_barrier(*called) || meeting_.contains(called);
   }
 
-  auto begin() const { return meeting_.begin(); }
-  auto end() const { return meeting_.end(); }
+  bool contains(const llvm::Function& function) const { return meeting_.contains(&function); }
 
  private:
   llvm::SmallPtrSet<const llvm::Function*, 8> meeting_;
@@ -85,7 +84,8 @@ void make_reducible(llvm::Function& function) {
 
 class FunctionLowering {
  public:
-  FunctionLowering(llvm::Function& function, const MeetingFunctions& meetings)
+  // `number` is the last that a function before this one has used.
+  FunctionLowering(llvm::Function& function, const MeetingFunctions& meetings, uint32_t& number)
       : function_(function), module_(*function.getParent()), dominators_(function), loops_(dominators_) {
     llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
     if (llvm::containsIrreducibleCFG<llvm::BasicBlock*>(order, loops_)) {
@@ -94,7 +94,7 @@ class FunctionLowering {
       loops_.releaseMemory();
       loops_.analyze(dominators_);
     }
-    number_sites(meetings);
+    number_sites(meetings, number);
   }
 
   void run() {
@@ -111,8 +111,7 @@ class FunctionLowering {
 
  private:
   // A loop's number is that of its header's turn, so that everything in it comes after what stands before the loop.
-  void number_sites(const MeetingFunctions& meetings) {
-    uint32_t number = 0;
+  void number_sites(const MeetingFunctions& meetings, uint32_t& number) {
     llvm::ReversePostOrderTraversal<llvm::Function*> order(&function_);
     for (llvm::BasicBlock* block : order) {
       if (loops_.isLoopHeader(block)) number_of_loop_[loops_.getLoopFor(block)] = ++number;
@@ -235,8 +234,10 @@ class FunctionLowering {
 void lower_meetings(llvm::Module& module) {
   const MeetingFunctions meetings(module);
   llvm::SmallVector<std::unique_ptr<FunctionLowering>> functions;
-  for (const llvm::Function* function : meetings)
-    functions.push_back(std::make_unique<FunctionLowering>(const_cast<llvm::Function&>(*function), meetings));
+  uint32_t number = 0;
+  for (llvm::Function& function : module)
+    if (meetings.contains(function))
+      functions.push_back(std::make_unique<FunctionLowering>(function, meetings, number));
   for (auto& function : functions) function->run();
 }
 

@@ -9,7 +9,8 @@
 // A key has a level for each loop around the call, outermost first (the loop's number, its iteration), and one for the
 // call (its number). Numbers grow in reverse post-order, so of two lanes in the same iteration of the same loops the
 // one with the lower number can still reach the other's place, and not the other way round. A call of a function that
-// was not inlined is a level as well, on which that function's own levels stand.
+// was not inlined is a level as well, on which that function's own levels stand. No two functions of a module share a
+// number: lanes that call different functions through the same pointer do not meet in them.
 //
 // The pass runs before optimisation: from here on a key is data, and no later pass can change who meets whom.
 #pragma once

@@ -28,7 +28,7 @@ bool is_same(const std::byte* memory, const void* value, uint64_t bytes, bool is
 }  // namespace
 
 Validator::Validator(const GridState& grid, const SiteTable& table, ReportLimit& limit)
-    : grid_(grid), table_(table), reporter_(grid, limit), regions_(grid, table), harmless_(256) {}
+    : grid_(grid), table_(table), reporter_(grid, limit), regions_(grid, table) {}
 
 void* Validator::access(const ThreadState& thread, void* address, uint64_t bytes, uint32_t site, const void* value) {
   if (bytes == 0) return address;
@@ -50,7 +50,7 @@ void* Validator::matrix(const ThreadState& thread, void* address, uint64_t eleme
     const uint64_t place = reinterpret_cast<uint64_t>(address) + element * element_bytes;
     allowed &= is_allowed({table_.sites[site], site, thread.index, place, element_bytes, nullptr});
   }
-  return allowed ? address : harmless(uint64_t{8} * 8 * element_bytes);
+  return allowed ? address : std::memset(&harmless_matrix_, 0, sizeof harmless_matrix_);
 }
 
 void Validator::at_fence(const ThreadState& thread, uint32_t site) {
@@ -84,7 +84,7 @@ bool Validator::is_allowed(const Attempt& attempt) {
 }
 
 void* Validator::harmless(uint64_t bytes) {
-  harmless_.assign(std::max<uint64_t>(bytes, harmless_.size()), std::byte{0});
+  harmless_.assign(std::max<uint64_t>(bytes / sizeof(HarmlessUnit) + 1, harmless_.size()), {});
   return harmless_.data();
 }
 

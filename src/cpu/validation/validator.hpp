@@ -86,7 +86,11 @@ class Validator final : public EngineEvents {
   std::vector<uint8_t> initialised_;  // of threadgroup memory, for each byte
   // By site, since the last barrier: one that races with a write later on is that mistake and no other.
   std::map<uint32_t, Report> uninitialised_reads_;
-  std::vector<std::byte> harmless_;
+  struct alignas(64) HarmlessUnit {
+    std::byte bytes[64];
+  };
+  std::vector<HarmlessUnit> harmless_;
+  HarmlessUnit harmless_matrix_[4];  // lanes come back to it when they meet, so it stays where it is
 };
 
 }  // namespace metalloid::cpu::validation
