@@ -65,7 +65,9 @@ struct SignalHandler {
     }
     if (!thread || !thread->in_kernel_) return pass_on(number, info, context);
     const bool is_memory = number == SIGSEGV || number == SIGBUS;
-    thread->fail({is_memory ? device::FaultKind::page_fault : device::FaultKind::internal, is_memory,
+    // Of an address that no program can have (its upper bits are wrong), the system tells nothing.
+    const bool has_address = is_memory && info->si_code != SI_KERNEL;
+    thread->fail({is_memory ? device::FaultKind::page_fault : device::FaultKind::internal, has_address,
                   reinterpret_cast<uint64_t>(info->si_addr)});
   }
 };

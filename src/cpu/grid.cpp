@@ -54,7 +54,9 @@ device::Fault describe(const FaultCause& cause, const GridState& grid, device::S
   switch (cause.kind) {
     case device::FaultKind::page_fault:
       fault.message =
-          fmt::format("kernel '{}' accessed invalid memory at address {:#x} {}", kernel, cause.address, place);
+          cause.has_address
+              ? fmt::format("kernel '{}' accessed invalid memory at address {:#x} {}", kernel, cause.address, place)
+              : fmt::format("kernel '{}' accessed memory by a pointer that is no address {}", kernel, place);
       break;
     case device::FaultKind::stack_overflow:
       fault.message = fmt::format("kernel '{}' overflowed the stack of a thread {}", kernel, place);

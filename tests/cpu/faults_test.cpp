@@ -53,6 +53,14 @@ TEST(Faults, BadAddressesAreReportedWithKernelAndPlace) {
   expect_device_works();
 }
 
+TEST(Faults, OfPointersThatAreNoAddressesDoNotInventOne) {
+  Kernel kernel("kernel void broken(device int* out) { *out = 1; }", {}, "broken");
+  const device::Fault fault = fault_of(kernel, {{1, 1, 1}, {1, 1, 1}, {device::Argument{0x1234567890abcdf0, 4}}});
+  EXPECT_EQ(fault.kind, device::FaultKind::page_fault);
+  EXPECT_EQ(fault.message.find("0x0"), std::string::npos) << fault.message;
+  expect_device_works();
+}
+
 TEST(Faults, InSimdFunctionsAndAmongWaitingThreadsAbandonAll) {
   Kernel kernel(R"(
     kernel void f(device float* out, device const float* bad, uint l [[thread_index_in_threadgroup]]) {

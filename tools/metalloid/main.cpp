@@ -4,6 +4,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <metalloid/version.hpp>
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
   try {
     return run(name, Arguments(argv + std::min(argc, 1), argv + argc));
   } catch (const Failure& failure) {
+    std::fflush(stdout);  // what was printed before comes before
     if (failure.is_diagnostics)
       fmt::print(stderr, "{}", failure.message);
     else
