@@ -19,25 +19,11 @@
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include "bitcode/analyses.hpp"
+
 namespace metalloid::bitcode {
 
 namespace {
-
-struct Analyses {
-  Analyses() {
-    llvm::PassBuilder builder;
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(components);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, components, modules);
-  }
-
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-};
 
 void inline_everything(llvm::Function& function) {
   constexpr int enough = 1000;  // recursion is not evaluated
@@ -77,7 +63,8 @@ void fold(llvm::Module& module) {
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::StripDeadPrototypesPass());
-  Analyses analyses;
+  llvm::PassBuilder builder;
+  Analyses analyses(builder);
   passes.run(module, analyses.modules);
 }
 
@@ -95,7 +82,8 @@ void fold_constructor(llvm::Function& constructor) {
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());
-  Analyses analyses;
+  llvm::PassBuilder builder;
+  Analyses analyses(builder);
   passes.run(constructor, analyses.functions);
 }
 

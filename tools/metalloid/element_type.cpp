@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/small_float.hpp"
 #include "program.hpp"
 
 namespace metalloid::tool {
@@ -19,30 +20,6 @@ constexpr ElementType types[] = {
     {"i64", "<i8", signed_integer, 8},   {"u8", "|u1", unsigned_integer, 1},  {"u16", "<u2", unsigned_integer, 2},
     {"u32", "<u4", unsigned_integer, 4}, {"u64", "<u8", unsigned_integer, 8}, {"bool", "|b1", boolean, 1},
 };
-
-// To nearest, ties to even; through float first, which is what a kernel's cast from float does.
-uint16_t to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return sign | 0x7e00;
-  if (magnitude >= 65520) return sign | 0x7c00;
-  if (magnitude == 0) return sign;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int place = std::max(exponent - 11, -24);  // of the last bit
-  const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -place)));
-  // A normal number's units have their leading bit at 2^10, which adds one to the exponent field.
-  return static_cast<uint16_t>(sign | (static_cast<uint32_t>(place + 24) * 1024 + units));
-}
-
-float from_half(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                          : exponent     ? std::ldexp(static_cast<float>(fraction + 1024), exponent - 25)
-                                         : std::ldexp(static_cast<float>(fraction), -24);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
 
 uint16_t to_bfloat(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -104,7 +81,7 @@ void store_number(const ElementType& type, double value, void* destination) {
   switch (type.kind) {
     case floating:
       if (type.size == 4) return write(static_cast<float>(value), destination);
-      return write(to_half(static_cast<float>(value)), destination);
+      return write(static_cast<uint16_t>(device::to_half(static_cast<float>(value))), destination);
     case bfloat:
       return write(to_bfloat(static_cast<float>(value)), destination);
     case boolean:
@@ -126,7 +103,7 @@ void store_integer(const ElementType& type, int64_t value, void* destination) {
 std::string show_element(const ElementType& type, const void* element) {
   switch (type.kind) {
     case floating:
-      return fmt::format("{:.6g}", type.size == 4 ? read<float>(element) : from_half(read<uint16_t>(element)));
+      return fmt::format("{:.6g}", type.size == 4 ? read<float>(element) : device::from_half(read<uint16_t>(element)));
     case bfloat:
       return fmt::format("{:.4g}", std::bit_cast<float>(static_cast<uint32_t>(read<uint16_t>(element)) << 16));
     case signed_integer:

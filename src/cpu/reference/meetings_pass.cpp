@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/FixIrreducible.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 
+#include "bitcode/analyses.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/thread_state.hpp"
 
@@ -66,20 +67,12 @@ class MeetingFunctions {
 
 // Numbering speaks of natural loops.
 void make_reducible(llvm::Function& function) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  bitcode::Analyses analyses(builder);
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::LowerSwitchPass());
   passes.addPass(llvm::FixIrreduciblePass());
-  passes.run(function, functions);
+  passes.run(function, analyses.functions);
 }
 
 class FunctionLowering {
