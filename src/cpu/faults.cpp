@@ -128,7 +128,12 @@ class Watchdog {
 
 constexpr size_t signal_stack_size = 64 << 10;
 
-KernelThread::KernelThread(Leave leave) : leave_(leave), thread_(pthread_self()) {
+KernelThread& KernelThread::of_this_thread() {
+  thread_local KernelThread thread;
+  return thread;
+}
+
+KernelThread::KernelThread() : thread_(pthread_self()) {
   install_fault_handlers();
   signal_stack_ = std::make_unique<std::byte[]>(signal_stack_size);
   stack_t stack = {};
@@ -152,7 +157,7 @@ void KernelThread::forget_handler() {
 
 void KernelThread::fail(const FaultCause& cause) {
   leave_kernel();
-  leave_(*this, cause);
+  leave_(cause);
   __builtin_unreachable();
 }
 

@@ -14,21 +14,32 @@
 
 namespace metalloid::cpu {
 
+struct ThreadState;
+
 struct FaultCause {
   device::FaultKind kind = device::FaultKind::internal;
   bool has_address = false;
   uint64_t address = 0;
+  const char* message = nullptr;  // if it was none of the processor's; the pipeline keeps it
 };
 
-// The part of an engine that signal handlers and the watchdog know: one for each thread of the host that runs kernels.
+// What signal handlers, the watchdog and the runtime's functions know of a thread of the host that runs kernels,
+// whichever engine it does that with.
 class KernelThread {
  public:
-  // `leave` abandons the kernel's code and never returns. It is called on the stack of a signal handler.
-  using Leave = void (*)(KernelThread&, const FaultCause&);
-  explicit KernelThread(Leave leave);
+  static KernelThread& of_this_thread();
+  KernelThread();
   ~KernelThread();
   KernelThread(const KernelThread&) = delete;
   KernelThread& operator=(const KernelThread&) = delete;
+
+  // The engine at work abandons the kernel's code so, and never returns. It is called on the stack of a signal handler.
+  using Leave = void (*)(const FaultCause&);
+  void set_leave(Leave leave) { leave_ = leave; }
+
+  // Whose code runs.
+  ThreadState& current_thread() const { return *current_thread_; }
+  void set_current_thread(ThreadState& thread) { current_thread_ = &thread; }
 
   // Under shader validation the watchdog is less patient, unless it was told how long to wait.
   void set_validating(bool validating) { is_validating_.store(validating, std::memory_order_relaxed); }
@@ -61,7 +72,8 @@ class KernelThread {
     return interrupted_turn_.load(std::memory_order_relaxed) == turn_.load(std::memory_order_relaxed);
   }
 
-  Leave leave_;
+  Leave leave_ = nullptr;
+  ThreadState* current_thread_ = nullptr;
   volatile sig_atomic_t in_kernel_ = 0;
   std::atomic<uint64_t> turn_ = 0;  // odd while a threadgroup runs
   std::atomic<uint64_t> interrupted_turn_ = ~uint64_t{0};

@@ -15,6 +15,7 @@
 #include "cpu/sanitizers.hpp"
 #include "cpu/threadgroup_arena.hpp"
 #include "cpu/validation/validator.hpp"
+#include "cpu/vector/engine.hpp"
 
 namespace metalloid::cpu {
 
@@ -47,10 +48,18 @@ device::Fault refuse(const device::Dispatch& dispatch, const char* encoder_label
           encoder_label ? encoder_label : ""};
 }
 
+device::Fault cannot_run(const device::Dispatch& dispatch, const char* encoder_label, const std::string& why) {
+  return {device::FaultKind::internal, why, dispatch.pipeline->name, encoder_label ? encoder_label : ""};
+}
+
 device::Fault describe(const FaultCause& cause, const GridState& grid, device::Size at) {
   const std::string place = fmt::format("in threadgroup ({}, {}, {})", at.x, at.y, at.z);
   const std::string& kernel = grid.pipeline->name;
   device::Fault fault{cause.kind, {}, kernel, grid.encoder_label ? grid.encoder_label : ""};
+  if (cause.message) {
+    fault.message = cause.message;
+    return fault;
+  }
   switch (cause.kind) {
     case device::FaultKind::page_fault:
       fault.message =
@@ -81,21 +90,39 @@ class Run {
  public:
   explicit Run(const GridState& grid, validation::Validator* validator) : grid_(grid), validator_(validator) {}
 
-  // Whether others are still to follow.
-  bool threadgroup(uint64_t number) {
+  // Threadgroups `first` to `last` - 1; whether others are still to follow.
+  bool threadgroups(uint64_t first, uint64_t last) {
     if (failed_.load(std::memory_order_relaxed)) return false;
-    const device::Size position = position_of(number, grid_.threadgroups_per_grid);
-    const auto cause = reference::Engine::of_this_thread().run(grid_, position);
-    if (!cause) return true;
-    if (validator_) validator_->stopped(*cause);
-    std::lock_guard lock(mutex_);
-    if (!failed_.exchange(true)) fault_ = describe(*cause, grid_, position);
-    return false;
+    return grid_.plan ? run_vector(first, last) : run_reference(first, last);
   }
 
   std::optional<device::Fault> fault() && { return std::move(fault_); }
 
  private:
+  bool run_vector(uint64_t first, uint64_t last) {
+    const auto stop = vector::Engine::of_this_thread().run(grid_, first, last, failed_);
+    if (stop) fail(stop->cause, stop->threadgroup);
+    return !stop;
+  }
+
+  bool run_reference(uint64_t first, uint64_t last) {
+    for (uint64_t number = first; number < last; ++number) {
+      if (failed_.load(std::memory_order_relaxed)) return false;
+      const device::Size position = position_of(number, grid_.threadgroups_per_grid);
+      const auto cause = reference::Engine::of_this_thread().run(grid_, position);
+      if (!cause) continue;
+      if (validator_) validator_->stopped(*cause);
+      fail(*cause, position);
+      return false;
+    }
+    return true;
+  }
+
+  void fail(const FaultCause& cause, device::Size position) {
+    std::lock_guard lock(mutex_);
+    if (!failed_.exchange(true)) fault_ = describe(cause, grid_, position);
+  }
+
   const GridState& grid_;
   validation::Validator* const validator_;
   std::atomic<bool> failed_ = false;
@@ -139,24 +166,32 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
   grid.log = &log;
   grid.encoder_label = encoder_label;
 
+  if (grid.pipeline->is_vector() && grid.threadgroups_per_grid.count() > 0) {
+    if (auto planned = plan_.make(grid); !planned) return cannot_run(dispatch, encoder_label, planned.error());
+    grid.plan = &plan_;
+  }
+
   std::optional<validation::Validator> validator;
   if (const auto* sites = grid.pipeline->sites()) grid.events = &validator.emplace(grid, *sites, report_limit_);
   Run run(grid, grid.events ? &*validator : nullptr);
   const uint64_t count = grid.threadgroups_per_grid.count();
   uint64_t next = 0;
   const auto start = std::chrono::steady_clock::now();
-  for (; next < count; ++next) {
-    if (!run.threadgroup(next)) return std::move(run).fault();
-    if (next + 2 < count && !validator && std::chrono::steady_clock::now() - start > worth_waking_the_pool) break;
+  // Ever more threadgroups before each look at the clock, which costs as much as a small one.
+  for (uint64_t some = 1; next < count; some *= 2) {
+    const uint64_t end = std::min(count, next + some);
+    if (!run.threadgroups(next, end)) return std::move(run).fault();
+    next = end;
+    if (next + 1 < count && !validator && std::chrono::steady_clock::now() - start > worth_waking_the_pool) break;
   }
-  if (++next < count) {
+  if (next < count) {
     hand_over(&run);
     pool_.execute([&] {
       // Isolated: while this queue waits for its last threadgroups, it does not begin with another queue's.
       oneapi::tbb::this_task_arena::isolate([&] {
         oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<uint64_t>(next, count), [&](const auto& range) {
           take_over(&run);
-          for (uint64_t number = range.begin(); number < range.end() && run.threadgroup(number);) ++number;
+          run.threadgroups(range.begin(), range.end());
           hand_over(&run);
         });
       });

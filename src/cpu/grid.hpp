@@ -9,6 +9,7 @@
 
 #include "cpu/thread_state.hpp"
 #include "cpu/validation/report.hpp"
+#include "cpu/vector/plan.hpp"
 #include "device/device.hpp"
 
 namespace metalloid::cpu {
@@ -41,6 +42,7 @@ class GridRunner {
   ThreadPool& pool_;
   validation::ReportLimit report_limit_;
   std::vector<device::Argument> arguments_;
+  vector::GridPlan plan_;
 };
 
 }  // namespace metalloid::cpu

@@ -1,25 +1,89 @@
 #include "cpu/host_processor.hpp"
 
+#include <fmt/format.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <mutex>
 
 namespace metalloid::cpu {
 
 namespace {
 
-std::string feature_string() {
-  llvm::SubtargetFeatures features;
-  std::vector<std::pair<std::string, bool>> sorted;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) sorted.emplace_back(feature.getKey(), feature.getValue());
-  std::sort(sorted.begin(), sorted.end());
-  for (const auto& [name, is_there] : sorted) features.AddFeature(name, is_there);
-  return features.getString();
+constexpr const char* processor_variable = "METALLOID_PROCESSOR";
+
+using Features = std::map<std::string, bool>;
+
+Features host_features() {
+  Features features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features[feature.getKey().str()] = feature.getValue();
+  return features;
+}
+
+std::string to_text(const Features& features) {
+  // Conversions to bfloat that take denormal numbers for zero.
+  const llvm::StringRef inexact[] = {"avx512bf16", "avxneconvert"};
+  llvm::SubtargetFeatures text;
+  for (const auto& [name, is_there] : features) text.AddFeature(name, is_there && !llvm::is_contained(inexact, name));
+  return text.getString();
+}
+
+// Other architectures are set up when they are first asked for.
+Result<const llvm::Target*> target_of(const llvm::Triple& triple) {
+  static std::once_flag native, others;
+  std::call_once(native, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  if (triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
+    std::call_once(others, [] {
+      llvm::InitializeAllTargetInfos();
+      llvm::InitializeAllTargets();
+      llvm::InitializeAllTargetMCs();
+      llvm::InitializeAllAsmPrinters();
+    });
+  std::string problem;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (!target) return Error{"LLVM has no code generator for the processor: " + problem};
+  return target;
+}
+
+// A processor that can do no more than the host.
+Result<Processor> weaker_processor(const std::string& name, Processor host) {
+  const llvm::Triple triple(host.triple);
+  auto target = target_of(triple);
+  if (!target) return Error{target.error()};
+  const std::unique_ptr<llvm::MCSubtargetInfo> generic((*target)->createMCSubtargetInfo(triple, "", ""));
+  if (!generic || !generic->isCPUStringValid(name))
+    return Error{
+        fmt::format("{} is '{}', which is no {} processor that LLVM knows; examples are 'x86-64-v3' and 'znver4' "
+                    "on x86-64, 'cortex-a72' on AArch64",
+                    processor_variable, name, triple.getArchName().str())};
+  const std::unique_ptr<llvm::MCSubtargetInfo> asked((*target)->createMCSubtargetInfo(triple, name, ""));
+  Features features = host_features();
+  std::string missing;
+  for (const llvm::SubtargetFeatureKV& feature : asked->getAllProcessorFeatures()) {
+    const auto found = features.find(feature.Key);
+    if (found == features.end()) continue;  // how to tune, not what there is
+    const bool is_asked = asked->hasFeature(feature.Value);
+    if (is_asked && !found->second) missing += (missing.empty() ? "" : ", ") + found->first;
+    found->second = is_asked;
+  }
+  if (!missing.empty())
+    return Error{fmt::format("{} is '{}', but this processor ({}) lacks what that one has: {}", processor_variable,
+                             name, host.name, missing)};
+  host.name = name;
+  host.features = to_text(features);
+  return host;
 }
 
 }  // namespace
@@ -43,27 +107,24 @@ std::string processor_architecture() {
   return features.lookup("sse4.2") ? "x86-64-v2" : "x86-64";
 }
 
-std::string processor_key() {
-  return llvm::sys::getProcessTriple() + " " + llvm::sys::getHostCPUName().str() + " " + feature_string();
+Result<Processor> host_processor() {
+  static const Processor host{llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(),
+                              to_text(host_features())};
+  const char* asked = std::getenv(processor_variable);
+  if (!asked || !*asked) return host;
+  return weaker_processor(asked, host);
 }
 
-Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine() {
-  static std::once_flag initialised;
-  std::call_once(initialised, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-  static const std::string features = feature_string();
-  const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::string problem;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
-  if (!target) return Error{"LLVM has no code generator for this processor: " + problem};
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const Processor& processor) {
+  const llvm::Triple triple(processor.triple);
+  auto target = target_of(triple);
+  if (!target) return Error{target.error()};
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // only what the code's own flags allow
   std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
-  if (!machine) return Error{"LLVM could not set up its code generator for this processor"};
+      (*target)->createTargetMachine(triple, processor.name, processor.features, options, llvm::Reloc::PIC_,
+                                     std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  if (!machine) return Error{"LLVM could not set up its code generator for " + processor.name};
   return machine;
 }
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "cpu/object_code.hpp"
+#include "cpu/thread_state.hpp"
 
 namespace metalloid::cpu {
 
-struct ThreadState;
 namespace validation {
 struct SiteTable;
 }
@@ -35,7 +35,6 @@ class LoadedCode {
                                                   size_t visible_functions, bool validated);
   ~LoadedCode();
 
-  using Entry = void (*)(ThreadState*);
   Entry entry = nullptr;
   const ObjectLayout* layout = nullptr;
   const validation::SiteTable* sites = nullptr;  // if it was compiled for shader validation

@@ -16,7 +16,6 @@
 #include "bitcode/prepare.hpp"
 #include "builtins/builtins.hpp"
 #include "cache/disk_cache.hpp"
-#include "cpu/host_processor.hpp"
 #include "cpu/lower/division.hpp"
 #include "cpu/lower/entry.hpp"
 #include "cpu/lower/thread_values.hpp"
@@ -26,6 +25,11 @@
 #include "cpu/reference/turns_pass.hpp"
 #include "cpu/runtime_symbols.hpp"
 #include "cpu/validation/instrument.hpp"
+#include "cpu/vector/groups.hpp"
+#include "cpu/vector/inline_calls.hpp"
+#include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/passes.hpp"
+#include "cpu/vector/vectorise.hpp"
 
 namespace metalloid::cpu {
 
@@ -51,14 +55,21 @@ void add_to_key(cache::CacheKey& key, const Function& kernel, std::span<const de
   key.add(entry);
 }
 
-Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
+void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
+  if (!variant) return void(key.add("reference"));
+  key.add("vector").add(fmt::format("{} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
+                                    variant->log2_x, variant->log2_y, variant->is_partial));
+}
+
+Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                               const vector::Variant* variant, const Processor& processor) {
   static const std::string builtins_hash = [] {
     const auto bytes = builtins::bitcode();
     return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
   }();
-  static const std::string processor = processor_key();
   cache::CacheKey key(compiler_fingerprint());
-  key.add("cpu").add(LLVM_VERSION_STRING).add(processor).add(builtins_hash).add(request.validate ? "validate" : "");
+  key.add("cpu").add(LLVM_VERSION_STRING).add(processor.key()).add(builtins_hash).add(request.validate ? "validate" : "");
+  add_to_key(key, variant);
   if (auto added = add_to_key(key, request.kernel); !added) return Error{added.error()};
   add_to_key(key, *request.kernel.library->find(request.kernel.name), slots);
   for (const device::SpecialisedFunction& function : request.linked)
@@ -86,11 +97,15 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
   return global;
 }
 
-void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses) {
-  auto* number = llvm::Type::getInt64Ty(module.getContext());
-  auto* description = llvm::ConstantStruct::getAnon({llvm::ConstantInt::get(number, layout.bytes),
-                                                     llvm::ConstantInt::get(number, layout.initial.size()),
-                                                     add_bytes(module, layout.initial), add_bytes(module, uses)});
+void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses, uint32_t width,
+                bool needs_fibers) {
+  llvm::LLVMContext& context = module.getContext();
+  auto number = [&](unsigned bits, uint64_t value) {
+    return llvm::ConstantInt::get(llvm::IntegerType::get(context, bits), value);
+  };
+  auto* description = llvm::ConstantStruct::getAnon({number(64, layout.bytes), number(64, layout.initial.size()),
+                                                     add_bytes(module, layout.initial), add_bytes(module, uses),
+                                                     number(32, width), number(8, needs_fibers)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -124,39 +139,93 @@ Status find_bodies(const llvm::Module& module, const std::string& kernel) {
   return success();
 }
 
-Result<std::string> compile(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
-  auto machine = make_target_machine();
+// A module on its way to machine code.
+struct Compilation {
+  const device::PipelineRequest& request;
+  std::span<const device::Slot> slots;
+  llvm::TargetMachine& machine;
+  const bitcode::Prepared& prepared;
+
+  const std::string& name() const { return request.kernel.name; }
+  const Function& reflection() const { return *request.kernel.library->find(name()); }
+  llvm::Module& module() const { return *prepared.module; }
+};
+
+Status compile_for_reference_engine(const Compilation& kernel) {
+  llvm::Module& module = kernel.module();
+  const std::string uses = uses_of_arguments(*kernel.prepared.kernel, kernel.slots);
+  rename(kernel.prepared);
+  retarget(module, kernel.machine);
+  std::optional<validation::SiteTableBuilder> sites;
+  if (kernel.request.validate) {
+    sites.emplace(*kernel.prepared.kernel, kernel.prepared.linked, kernel.slots);
+    validation::instrument(*kernel.prepared.kernel, kernel.prepared.linked, *sites);
+  }
+  lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, nullptr);
+  lower::lower_thread_builtins(module, nullptr);
+  lower::make_division_total(module);
+  const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
+  add_layout(module, layout, uses, /*width=*/1, /*needs_fibers=*/true);
+  if (sites) sites->write(module, layout);
+  reference::insert_turns(module);
+  reference::lower_meetings(module);
+  if (auto valid = verify(module, kernel.name()); !valid) return valid;
+  llvm::StripDebugInfo(module);
+  optimise(module, kernel.machine);
+  return success();
+}
+
+// What lanes do together is not there for a lane by itself, as which recursive functions are called.
+Status find_group_calls_of_one_lane(const llvm::Module& module, const std::string& kernel) {
+  for (const llvm::Function& function : module)
+    if (!function.use_empty() && vector::is_group_function(function.getName()))
+      return Error{
+          fmt::format("'{}' calls '{}' in a recursive function, where the lanes of a SIMD-group are apart; make "
+                      "a loop of the recursion",
+                      kernel, function.getName().str())};
+  return success();
+}
+
+bool waits_for_other_groups(const llvm::Module& module) {
+  for (llvm::StringRef name : {vector::barrier_function, vector::turn_function})
+    if (const llvm::Function* function = module.getFunction(name); function && !function->use_empty()) return true;
+  return false;
+}
+
+Status compile_for_vector_engine(const Compilation& kernel, const vector::Variant& variant) {
+  llvm::Module& module = kernel.module();
+  const std::string uses = uses_of_arguments(*kernel.prepared.kernel, kernel.slots);
+  rename(kernel.prepared);
+  retarget(module, kernel.machine);
+  vector::resolve_function_pointers(module, kernel.prepared.linked);
+  lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, &variant);
+  vector::inline_calls(module);
+  lower::lower_thread_builtins(module, &variant);
+  lower::make_division_total(module);
+  const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
+  if (auto valid = verify(module, kernel.name()); !valid) return valid;
+  if (auto vectorised = vector::vectorise(module, variant, kernel.machine); !vectorised) return vectorised;
+  if (auto found = find_group_calls_of_one_lane(module, kernel.name()); !found) return found;
+  add_layout(module, layout, uses, variant.width, waits_for_other_groups(module));
+  return success();
+}
+
+Result<std::string> compile(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                            const vector::Variant* variant, const Processor& processor) {
+  auto machine = make_target_machine(processor);
   if (!machine) return Error{machine.error()};
   llvm::LLVMContext context;
   std::string problem;
   keep_errors(context, problem);
   auto prepared = bitcode::prepare(context, request);
   if (!prepared) return Error{prepared.error()};
-  llvm::Module& module = *prepared->module;
-  const Function& reflection = *request.kernel.library->find(request.kernel.name);
-  const std::string uses = uses_of_arguments(*prepared->kernel, slots);
 
-  rename(*prepared);
-  retarget(module, **machine);
-  std::optional<validation::SiteTableBuilder> sites;
-  if (request.validate) {
-    sites.emplace(*prepared->kernel, prepared->linked, slots);
-    validation::instrument(*prepared->kernel, prepared->linked, *sites);
-  }
-  lower::make_entry(*prepared->kernel, reflection, slots);
-  lower::lower_thread_builtins(module);
-  lower::make_division_total(module);
-  const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses);
-  if (sites) sites->write(module, layout);
-  reference::insert_turns(module);
-  reference::lower_meetings(module);
-  if (auto valid = verify(module, request.kernel.name); !valid) return Error{valid.error()};
-  llvm::StripDebugInfo(module);
-  optimise(module, **machine);
-  if (auto found = find_bodies(module, request.kernel.name); !found) return Error{found.error()};
-  auto code = generate_code(module, **machine);
-  if (!problem.empty()) return Error{fmt::format("'{}' cannot be compiled: {}", request.kernel.name, problem)};
+  const Compilation kernel{request, slots, **machine, *prepared};
+  auto compiled = variant ? compile_for_vector_engine(kernel, *variant) : compile_for_reference_engine(kernel);
+  if (!compiled) return Error{compiled.error()};
+  if (auto found = find_bodies(kernel.module(), kernel.name()); !found) return Error{found.error()};
+  auto code = generate_code(kernel.module(), kernel.machine);
+  if (!problem.empty()) return Error{fmt::format("'{}' cannot be compiled: {}", kernel.name(), problem)};
   return code;
 }
 
@@ -166,8 +235,9 @@ std::string visible_function_symbol(size_t place) {
   return "metalloid.visible." + std::to_string(place);
 }
 
-Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots) {
-  auto key = key_of(request, slots);
+Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                                const vector::Variant* variant, const Processor& processor) {
+  auto key = key_of(request, slots, variant, processor);
   if (!key) return Error{key.error()};
   const std::string name = key->hex();
   for (const auto& archive : request.archives)
@@ -181,7 +251,7 @@ Result<std::string> object_code(const device::PipelineRequest& request, std::spa
   if (auto kept = disk.load(*key)) {
     code = std::move(*kept);
   } else {
-    code = compile(request, slots);
+    code = compile(request, slots, variant, processor);
     if (!code) return code;
     disk.store(*key, *code);
   }

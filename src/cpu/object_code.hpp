@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "cpu/host_processor.hpp"
+#include "cpu/vector/variant.hpp"
 #include "device/pipeline.hpp"
 
 namespace metalloid::cpu {
@@ -20,11 +22,14 @@ struct ObjectLayout {
   uint64_t initial_bytes;
   const char* initial;        // what the first bytes of threadgroup memory are when a threadgroup starts
   const bool* uses_argument;  // of each slot
+  uint32_t width;             // lanes that one call of the entry runs
+  bool needs_fibers;          // on the vector engine: groups of a threadgroup wait for each other
 };
 
-// From the first archive that has it, else from the disk cache, else compiled now; then archives that asked for it and
-// did not have it are given it.
-Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots);
+// For the reference engine, or for the vector engine in a variant. From the first archive that has it, else from the
+// disk cache, else compiled now; then archives that asked for it and did not have it are given it.
+Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                                const vector::Variant* variant, const Processor& processor);
 
 // Of the sources that object code is made by.
 std::string_view compiler_fingerprint();

@@ -1,7 +1,7 @@
 // metal.os_log: a kernel's message, formatted and handed to whoever submitted the kernel.
+#include "cpu/faults.hpp"
 #include "cpu/log_format.hpp"
 #include "cpu/pipeline.hpp"
-#include "cpu/reference/engine.hpp"
 #include "cpu/runtime_symbols.hpp"
 #include "device/device.hpp"
 
@@ -11,9 +11,9 @@ namespace {
 
 void os_log(int level, const char* subsystem, const char* category, const char* format, const uint64_t* slots,
             uint32_t bytes) {
-  auto& engine = reference::Engine::of_this_thread();
-  const NativeSection native(engine.kernel_thread());
-  const GridState& grid = *engine.current_thread().threadgroup->grid;
+  KernelThread& kernel_thread = KernelThread::of_this_thread();
+  const NativeSection native(kernel_thread);
+  const GridState& grid = *kernel_thread.current_thread().threadgroup->grid;
   device::Log log;
   log.level = level;
   log.subsystem = subsystem ? subsystem : "";

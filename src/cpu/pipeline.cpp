@@ -3,12 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "cpu/limits.hpp"
+#include "cpu/vector/passes.hpp"
 
 namespace metalloid::cpu {
 
 namespace {
+
+constexpr bool vector_by_default = true;
+
+struct Width {
+  std::string_view name;
+  uint32_t lanes;
+};
+constexpr Width widths[] = {{"32", 32}, {"16", 16}, {"8", 8}, {"1", 1}};
 
 Result<uint32_t> max_threads(const device::PipelineRequest& request, const Function& kernel) {
   const uint32_t asked = request.max_threads_per_threadgroup.value_or(max_threads_per_threadgroup);
@@ -16,6 +26,28 @@ Result<uint32_t> max_threads(const device::PipelineRequest& request, const Funct
     return Error{fmt::format("'{}' cannot be made for threadgroups of {} threads: the device has at most {}",
                              kernel.name, asked, max_threads_per_threadgroup)};
   return std::min(asked, kernel.max_total_threads_per_threadgroup.value_or(max_threads_per_threadgroup));
+}
+
+// What the environment asks for.
+struct Choice {
+  bool is_vector = false;
+  vector::Variant variant;
+};
+
+Result<Choice> choose_engine() {
+  Choice choice;
+  const char* engine = std::getenv("METALLOID_ENGINE");
+  const std::string_view name = engine ? engine : "";
+  if (!name.empty() && name != "reference" && name != "vector")
+    return Error{fmt::format("METALLOID_ENGINE is '{}'; it can be 'vector' or 'reference'", name)};
+  choice.is_vector = name.empty() ? vector_by_default : name == "vector";
+  if (const char* width = std::getenv("METALLOID_WIDTH"); width && *width) {
+    const auto* known = std::ranges::find(widths, std::string_view(width), &Width::name);
+    if (known == std::end(widths))
+      return Error{fmt::format("METALLOID_WIDTH is '{}'; it can be 32, 16, 8 or 1", width)};
+    choice.variant.width = known->lanes;
+  }
+  return choice;
 }
 
 }  // namespace
@@ -40,11 +72,7 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Loader> loader,
     for (const device::Slot& slot : pipeline->slots)
       pipeline->slot_names_.push_back(kernel->parameters[slot.parameter].name);
 
-  auto object = object_code(request, pipeline->slots);
-  if (!object) return Error{object.error()};
-  auto code = LoadedCode::load(std::move(loader), *object, request.linked.size(), request.validate);
-  if (!code) return Error{code.error()};
-  pipeline->code_ = std::move(*code);
+  if (auto compiled = pipeline->compile(std::move(loader), request); !compiled) return Error{compiled.error()};
   const bool* uses_argument = pipeline->threadgroup_layout().uses_argument;
   for (size_t i = 0; i < pipeline->slots.size(); ++i) pipeline->slots[i].used = uses_argument[i];
   const uint64_t memory = pipeline->threadgroup_layout().threadgroup_bytes;
@@ -55,9 +83,30 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Loader> loader,
   return pipeline;
 }
 
+Status Pipeline::compile(std::shared_ptr<Loader> loader, const device::PipelineRequest& request) {
+  auto choice = choose_engine();
+  if (!choice) return Error{choice.error()};
+  auto processor = host_processor();
+  if (!processor) return Error{processor.error()};
+  if (choice->is_vector && !request.validate) {
+    auto variants = vector::Variants::make(std::move(loader), request, slots, choice->variant, *processor);
+    if (!variants) return Error{variants.error()};
+    variants_ = std::move(*variants);
+    return success();
+  }
+  auto object = object_code(request, slots, nullptr, *processor);
+  if (!object) return Error{object.error()};
+  auto code = LoadedCode::load(std::move(loader), *object, request.linked.size(), request.validate);
+  if (!code) return Error{code.error()};
+  code_ = std::move(*code);
+  return success();
+}
+
 uint64_t Pipeline::function_address(std::string_view name) const {
   const auto function = std::ranges::find(linked_, name);
-  return function == linked_.end() ? 0 : code_->visible_functions[static_cast<size_t>(function - linked_.begin())];
+  if (function == linked_.end()) return 0;
+  const auto place = static_cast<size_t>(function - linked_.begin());
+  return is_vector() ? vector::handle_of_visible_function(place) : code_->visible_functions[place];
 }
 
 }  // namespace metalloid::cpu

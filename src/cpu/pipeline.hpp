@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cpu/loaded_code.hpp"
+#include "cpu/thread_state.hpp"
+#include "cpu/vector/variants.hpp"
 #include "device/pipeline.hpp"
 
 namespace metalloid::cpu {
@@ -17,15 +19,26 @@ class Pipeline final : public device::Pipeline {
 
   uint64_t function_address(std::string_view name) const override;
 
-  LoadedCode::Entry entry() const { return code_->entry; }
-  const ObjectLayout& threadgroup_layout() const { return *code_->layout; }
+  const ObjectLayout& threadgroup_layout() const { return *code().layout; }
+
+  // On the reference engine.
+  Entry entry() const { return code_->entry; }
+
+  // On the vector engine: how many lanes its groups have, and its code, compiled if need be.
+  bool is_vector() const { return variants_ != nullptr; }
+  uint32_t width() const { return variants_->width(); }
+  const vector::CompiledVariant& variant(const vector::Variant& variant) const { return variants_->get(variant); }
 
   // For shader validation: null and empty if the pipeline was made without.
-  const validation::SiteTable* sites() const { return code_->sites; }
+  const validation::SiteTable* sites() const { return code().sites; }
   const std::vector<std::string>& slot_names() const { return slot_names_; }
 
  private:
-  std::unique_ptr<LoadedCode> code_;
+  Status compile(std::shared_ptr<Loader> loader, const device::PipelineRequest& request);
+  const LoadedCode& code() const { return variants_ ? variants_->first() : *code_; }
+
+  std::unique_ptr<LoadedCode> code_;            // on the reference engine
+  std::unique_ptr<vector::Variants> variants_;  // on the vector engine
   std::vector<std::string> linked_;
   std::vector<std::string> slot_names_;
 };

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "cpu/faults.hpp"
+
 namespace metalloid::cpu {
 
 namespace {
@@ -38,6 +40,11 @@ void add_c_library(RuntimeSymbols& symbols) {
   symbols.add<double, double, double>("fmod", ::fmod);
 }
 
+// For functions that were not inlined (lower/thread_values.hpp).
+ThreadState* current_thread() {
+  return &KernelThread::of_this_thread().current_thread();
+}
+
 }  // namespace
 
 const RuntimeSymbols& RuntimeSymbols::all() {
@@ -45,8 +52,10 @@ const RuntimeSymbols& RuntimeSymbols::all() {
     RuntimeSymbols all;
     add_c_library(all);
     add_number_conversions(all);
-    add_engine_functions(all);
+    all.add("metalloid.current_thread", current_thread);
+    add_reference_functions(all);
     add_group_functions(all);
+    add_vector_functions(all);
     add_log_function(all);
     add_validation_functions(all);
     return all;

@@ -33,8 +33,9 @@ class RuntimeSymbols {
 };
 
 void add_number_conversions(RuntimeSymbols& symbols);    // number_conversions.cpp: of half and bfloat
-void add_engine_functions(RuntimeSymbols& symbols);      // reference/runtime.cpp: barriers, meetings, turns
+void add_reference_functions(RuntimeSymbols& symbols);   // reference/runtime.cpp: barriers, meetings, turns
 void add_group_functions(RuntimeSymbols& symbols);       // reference/group_functions.cpp: the Combine of each
+void add_vector_functions(RuntimeSymbols& symbols);      // vector/runtime.cpp: barriers, turns
 void add_log_function(RuntimeSymbols& symbols);          // os_log.cpp
 void add_validation_functions(RuntimeSymbols& symbols);  // validation/runtime.cpp
 

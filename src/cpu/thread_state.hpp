@@ -17,6 +17,9 @@ namespace metalloid::cpu {
 
 class EngineEvents;
 class Pipeline;
+namespace vector {
+class GridPlan;
+}
 
 // The same for all threads of a dispatch.
 struct GridState {
@@ -28,7 +31,8 @@ struct GridState {
   const Pipeline* pipeline = nullptr;
   const std::function<void(const device::Log&)>* log = nullptr;
   const char* encoder_label = nullptr;
-  EngineEvents* events = nullptr;  // of shader validation; null without
+  EngineEvents* events = nullptr;          // of shader validation; null without
+  const vector::GridPlan* plan = nullptr;  // of the vector engine; null on the reference engine
 };
 
 // The same for all threads of a threadgroup.
@@ -44,13 +48,23 @@ struct ThreadgroupState {
 using KeyLevel = uint64_t;
 constexpr uint32_t max_key_levels = 128;
 
+// On the vector engine, of a group: its threads are the lanes, and `position` and `index` are those of the first.
 struct ThreadState {
   const ThreadgroupState* threadgroup = nullptr;
   device::Size position;  // in the threadgroup
   uint32_t index = 0;     // in the threadgroup
+
+  // The vector engine's.
+  const uint32_t* lane_positions = nullptr;  // in the threadgroup: x of all lanes, then y, then z (LanePositions::any)
+  uint32_t lanes = 1;
+
+  // The reference engine's.
   KeyLevel* key = nullptr;
   uint32_t key_base = 0;  // levels of the functions that called the present one
   uint32_t patience = 0;  // back edges of waiting loops until the next turn of others
 };
+
+// The code of a pipeline: runs a thread of the reference engine, a group of the vector engine.
+using Entry = void (*)(ThreadState*);
 
 }  // namespace metalloid::cpu

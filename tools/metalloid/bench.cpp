@@ -12,6 +12,7 @@ void add_bench(CLI::App& app) {
   bench->require_subcommand(1);
   add_bench_compile(*bench);
   add_bench_launch(*bench);
+  add_bench_kernels(*bench);
 }
 
 void show_figures(const std::vector<Figure>& figures, bool as_json) {

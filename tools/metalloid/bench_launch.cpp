@@ -3,13 +3,13 @@
 
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
-#include <cstdio>
-#include <filesystem>
+#include <cstring>
 #include <fstream>
 #include <memory>
-#include <sstream>
+#include <span>
 
 #include "bench.hpp"
+#include "bench_peer.hpp"
 
 namespace metalloid::tool {
 
@@ -93,39 +93,27 @@ double resident_mebibytes() {
   return resident * 4096 / (1 << 20);
 }
 
-struct PeerLaunch {
-  std::string name;  // empty: there is no peer
-  std::string why_not;
-  double microseconds = 0;
-};
-
-// The peer is a program beside this one; the kernel's source fits a shell's here-document.
-PeerLaunch launch_peer(unsigned runs) {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "metalloid-opencl-peer";
-  const std::string command = fmt::format("'{}' count {} {} {} 2>&1 <<'SOURCE'\n{}\nSOURCE\n", program.string(),
-                                          threads, threads, runs, opencl_source);
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string output;
-  char part[256];
-  while (pipe && std::fgets(part, sizeof part, pipe.get())) output += part;
-
-  PeerLaunch launch;
-  std::istringstream lines(output);
-  std::getline(lines, launch.name);
-  unsigned launched = 0;
-  if (pclose(pipe.release()) == 0 && lines >> launch.microseconds >> launched) {
-    require(launched == runs, "the peer did not launch as often as asked");
-    return launch;
-  }
-  return {.name = "", .why_not = launch.name, .microseconds = 0};
+// The median time of a launch there; 0 without a peer.
+double launch_peer(Peer& peer, unsigned runs) {
+  if (peer.name().empty()) return 0;
+  const int zero = 0;
+  peer.load(opencl_source);
+  peer.add_buffer(std::as_bytes(std::span(&zero, 1)), false);
+  peer.add_launch({"count", {threads, 1, 1}, {threads, 1, 1}, {peer::buffer(0)}});
+  const double microseconds = median(peer.run(runs));
+  int launched = 0;
+  std::memcpy(&launched, peer.read_buffer(0).data(), sizeof launched);
+  require(launched == static_cast<int>(runs), "the peer did not launch as often as asked");
+  return microseconds;
 }
 
 void bench_launch(const LaunchArguments& arguments) {
   MetalLauncher metal;
-  const PeerLaunch peer = launch_peer(arguments.runs);
+  Peer peer("metalloid-opencl-peer");
+  const double peer_microseconds = launch_peer(peer, arguments.runs);
   std::vector<Figure> figures;
   figures.push_back({"commit to completed, one small kernel",
-                     median_microseconds(arguments.runs, [&] { metal.launch_and_wait(1); }), "us", peer.microseconds});
+                     median_microseconds(arguments.runs, [&] { metal.launch_and_wait(1); }), "us", peer_microseconds});
 
   metal.launch_and_wait(arguments.dispatches);
   const double before = resident_mebibytes();
@@ -138,10 +126,10 @@ void bench_launch(const LaunchArguments& arguments) {
   show_figures(figures, arguments.as_json);
   if (arguments.as_json) return;
   fmt::print("on {}; ", metal.name());
-  if (!peer.name.empty())
-    fmt::print("the first row's \"at most\" is {} in this run\n", peer.name);
+  if (!peer.name().empty())
+    fmt::print("the first row's \"at most\" is {} in this run\n", peer.name());
   else
-    fmt::print("without a peer: {}\n", peer.why_not);
+    fmt::print("without a peer: {}\n", peer.why_not());
 }
 
 }  // namespace

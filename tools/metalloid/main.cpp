@@ -30,6 +30,7 @@ int run_metalloid(const Arguments& arguments) {
   add_check(app);
   add_devices(app);
   add_bench(app);
+  add_fuzz(app);
   app.footer(
       fmt::format("Examples:\n"
                   "  metalloid compile softmax.metal -o softmax.metallib\n"

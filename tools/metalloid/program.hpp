@@ -39,5 +39,6 @@ void add_bench(CLI::App& app);
 void add_devices(CLI::App& app);
 void add_run(CLI::App& app);
 void add_check(CLI::App& app);
+void add_fuzz(CLI::App& app);
 
 }  // namespace metalloid::tool

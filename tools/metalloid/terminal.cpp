@@ -1,6 +1,6 @@
 #include "terminal.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ void ProgressLine::advance() {
   std::lock_guard lock(mutex_);
   ++done_;
   if (Clock::now() < next_ || !::isatty(STDERR_FILENO)) return;
-  fmt::print(stderr, "\r\033[K{}: {}/{}", name_, done_, total_);
+  fmt::print(stderr, "\r\033[K{}: {}{}", name_, done_, total_ == 0 ? "" : fmt::format("/{}", total_));
   next_ = Clock::now() + 100ms;
   shown_ = true;
 }

@@ -11,7 +11,8 @@ namespace metalloid::tool {
 // Whether a stream takes colour: it is a terminal, and neither NO_COLOR nor TERM=dumb says otherwise.
 bool takes_colour(int descriptor);
 
-// "name: done/total" on standard error, if that is a terminal, once half a second has passed. Advances from any thread.
+// "name: done/total" on standard error, if that is a terminal, once half a second has passed. Advances from any
+// thread. A total of 0 is none.
 class ProgressLine {
  public:
   ProgressLine(std::string name, size_t total);

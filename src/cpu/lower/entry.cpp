@@ -13,21 +13,23 @@ namespace {
 class EntryBuilder {
  public:
   // Loads stand before the kernel's own code, in the same block, so that its allocas stay in the first one.
-  EntryBuilder(llvm::Function& entry, std::span<const device::Slot> slots)
+  EntryBuilder(llvm::Function& entry, std::span<const device::Slot> slots, const vector::Variant* variant)
       : builder_(&entry.getEntryBlock(), entry.getEntryBlock().getFirstInsertionPt()),
         thread_(entry.getArg(0)),
-        slots_(slots) {
-    llvm::Value* grid = load_member(builder_, threadgroup_state(builder_, thread_), offsetof(ThreadgroupState, grid),
-                                    builder_.getPtrTy());
-    arguments_ = load_member(builder_, grid, offsetof(GridState, arguments), builder_.getPtrTy());
+        slots_(slots),
+        variant_(variant) {
+    llvm::Value* grid = load_fixed_member(builder_, threadgroup_state(builder_, thread_),
+                                          offsetof(ThreadgroupState, grid), builder_.getPtrTy());
+    arguments_ = load_fixed_member(builder_, grid, offsetof(GridState, arguments), builder_.getPtrTy());
   }
 
   // The value of a parameter of the kernel. Structs (vectors, arrays of textures) are passed by value in memory.
   llvm::Value* argument(const llvm::Argument& parameter, uint32_t number, const Parameter& reflection) {
     llvm::Type* in_memory = parameter.hasByValAttr() ? parameter.getParamByValType() : nullptr;
     if (reflection.kind == ParameterKind::grid_value)
-      return in_memory ? vector(in_memory, parameter, reflection.grid_value)
-                       : integer(grid_value(builder_, thread_, reflection.grid_value, 0), parameter.getType());
+      return in_memory
+                 ? vector(in_memory, parameter, reflection.grid_value)
+                 : integer(grid_value(builder_, thread_, reflection.grid_value, 0, variant_), parameter.getType());
     const auto [first, count] = slots_of(number);
     if (in_memory) return handles(in_memory, parameter, first, count);
     if (count == 0) return llvm::Constant::getNullValue(parameter.getType());
@@ -52,8 +54,9 @@ class EntryBuilder {
   }
 
   llvm::Value* slot(uint32_t number) {
-    return load_member(builder_, arguments_, number * sizeof(device::Argument) + offsetof(device::Argument, value),
-                       builder_.getInt64Ty());
+    return load_fixed_member(builder_, arguments_,
+                             number * sizeof(device::Argument) + offsetof(device::Argument, value),
+                             builder_.getInt64Ty());
   }
 
   llvm::Value* integer(llvm::Value* value, llvm::Type* type) { return builder_.CreateZExtOrTrunc(value, type); }
@@ -70,7 +73,7 @@ class EntryBuilder {
     for (unsigned i = 0; i < components->getNumElements(); ++i) {
       llvm::Type* component = components->getElementType(i);
       if (!component->isIntegerTy()) continue;  // padding
-      builder_.CreateStore(integer(grid_value(builder_, thread_, value, i), component),
+      builder_.CreateStore(integer(grid_value(builder_, thread_, value, i, variant_), component),
                            builder_.CreateStructGEP(components, place, i));
     }
     return place;
@@ -90,11 +93,13 @@ class EntryBuilder {
   llvm::Value* thread_;
   llvm::Value* arguments_;
   std::span<const device::Slot> slots_;
+  const vector::Variant* variant_;
 };
 
 }  // namespace
 
-void make_entry(llvm::Function& kernel, const Function& reflection, std::span<const device::Slot> slots) {
+void make_entry(llvm::Function& kernel, const Function& reflection, std::span<const device::Slot> slots,
+                const vector::Variant* variant) {
   llvm::Module& module = *kernel.getParent();
   llvm::LLVMContext& context = module.getContext();
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context)},
@@ -109,7 +114,7 @@ void make_entry(llvm::Function& kernel, const Function& reflection, std::span<co
   entry->setSubprogram(kernel.getSubprogram());
   kernel.setSubprogram(nullptr);
 
-  EntryBuilder builder(*entry, slots);
+  EntryBuilder builder(*entry, slots, variant);
   for (uint32_t i = 0; i < kernel.arg_size(); ++i) {
     llvm::Argument& parameter = *kernel.getArg(i);
     parameter.replaceAllUsesWith(builder.argument(parameter, i, reflection.parameters[i]));

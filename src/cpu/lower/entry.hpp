@@ -6,10 +6,13 @@
 
 #include <span>
 
+#include "cpu/vector/variant.hpp"
 #include "device/pipeline.hpp"
 
 namespace metalloid::cpu::lower {
 
-void make_entry(llvm::Function& kernel, const Function& reflection, std::span<const device::Slot> slots);
+// With a variant, in lane form (vector/lane_form.hpp).
+void make_entry(llvm::Function& kernel, const Function& reflection, std::span<const device::Slot> slots,
+                const vector::Variant* variant);
 
 }  // namespace metalloid::cpu::lower

@@ -3,6 +3,7 @@
 #include <llvm/IR/Instructions.h>
 
 #include "cpu/thread_state.hpp"
+#include "cpu/vector/lane_form.hpp"
 
 namespace metalloid::cpu::lower {
 
@@ -12,7 +13,7 @@ constexpr llvm::StringLiteral current_thread = "metalloid.current_thread";
 constexpr unsigned threadgroup_address_space = 3;
 
 llvm::Value* load_size(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, unsigned component) {
-  return load_member(builder, state, offset + component * sizeof(uint32_t), builder.getInt32Ty());
+  return load_fixed_member(builder, state, offset + component * sizeof(uint32_t), builder.getInt32Ty());
 }
 
 llvm::Value* count(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset) {
@@ -45,20 +46,29 @@ llvm::Value* load_member(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_
   return builder.CreateLoad(type, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), state, offset));
 }
 
+llvm::Value* load_fixed_member(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, llvm::Type* type) {
+  auto* load = llvm::cast<llvm::LoadInst>(load_member(builder, state, offset, type));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(builder.getContext(), {}));
+  return load;
+}
+
 llvm::Value* threadgroup_state(llvm::IRBuilder<>& builder, llvm::Value* thread) {
-  return load_member(builder, thread, offsetof(ThreadState, threadgroup), builder.getPtrTy());
+  return load_fixed_member(builder, thread, offsetof(ThreadState, threadgroup), builder.getPtrTy());
 }
 
 llvm::Value* threadgroup_memory(llvm::IRBuilder<>& builder, llvm::Value* thread) {
-  llvm::Value* memory =
-      load_member(builder, threadgroup_state(builder, thread), offsetof(ThreadgroupState, memory), builder.getPtrTy());
+  llvm::Value* memory = load_fixed_member(builder, threadgroup_state(builder, thread),
+                                          offsetof(ThreadgroupState, memory), builder.getPtrTy());
   return builder.CreateAddrSpaceCast(memory, builder.getPtrTy(threadgroup_address_space));
 }
 
-llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridValue value, unsigned component) {
+llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridValue value, unsigned component,
+                        const vector::Variant* variant) {
+  if (variant)
+    if (llvm::Value* own = vector::lane_value(builder, thread, value, component, *variant)) return own;
   llvm::Value* threadgroup = threadgroup_state(builder, thread);
-  llvm::Value* grid = load_member(builder, threadgroup, offsetof(ThreadgroupState, grid), builder.getPtrTy());
-  llvm::Value* index = load_member(builder, thread, offsetof(ThreadState, index), builder.getInt32Ty());
+  llvm::Value* grid = load_fixed_member(builder, threadgroup, offsetof(ThreadgroupState, grid), builder.getPtrTy());
+  llvm::Value* index = load_fixed_member(builder, thread, offsetof(ThreadState, index), builder.getInt32Ty());
   llvm::Value* threads = count(builder, threadgroup, offsetof(ThreadgroupState, threads));
   llvm::Value* full_threads = count(builder, grid, offsetof(GridState, threads_per_threadgroup));
   switch (value) {
@@ -109,7 +119,7 @@ llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridVal
   return builder.getInt32(0);
 }
 
-void lower_thread_builtins(llvm::Module& module) {
+void lower_thread_builtins(llvm::Module& module, const vector::Variant* variant) {
   const std::pair<const char*, GridValue> builtins[] = {
       {"metal.thread_index_in_simdgroup", GridValue::thread_index_in_simdgroup},
       {"metal.threads_per_simdgroup", GridValue::threads_per_simdgroup},
@@ -121,7 +131,7 @@ void lower_thread_builtins(llvm::Module& module) {
       auto* call = llvm::cast<llvm::CallInst>(user);
       llvm::Value* thread = thread_state(*call->getFunction());
       llvm::IRBuilder<> builder(call);
-      call->replaceAllUsesWith(grid_value(builder, thread, value, 0));
+      call->replaceAllUsesWith(grid_value(builder, thread, value, 0, variant));
       call->eraseFromParent();
     }
     builtin->eraseFromParent();

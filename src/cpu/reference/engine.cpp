@@ -11,6 +11,8 @@ namespace metalloid::cpu::reference {
 
 namespace {
 
+constexpr size_t stack_size = 256 << 10, stacks_per_slab = 32;
+
 constexpr uint32_t iterations_per_turn = 64;
 
 // How many turns a lane may take in a loop while others of its SIMD-group wait for it, before they go on without it.
@@ -25,20 +27,14 @@ Engine& Engine::of_this_thread() {
 }
 
 Engine::Engine()
-    : kernel_thread_([](KernelThread& thread, const FaultCause& cause) {
-        Engine& engine = of_this_thread();
-        (void)thread;
-        engine.fault_ = cause;
-        if (cause.has_address && engine.running_->is_guard(reinterpret_cast<const void*>(cause.address)))
-          engine.fault_->kind = device::FaultKind::stack_overflow;
-        engine.running_->switch_to(engine.own_);
-      }),
+    : kernel_thread_(KernelThread::of_this_thread()),
       threads_(max_threads_per_threadgroup),
       keys_(std::make_unique_for_overwrite<KeyLevel[]>(max_threads_per_threadgroup * max_key_levels)),
-      pool_([](void* engine) { static_cast<Engine*>(engine)->run_threads(); }, this) {}
+      pool_([](void* engine) { static_cast<Engine*>(engine)->run_threads(); }, this, stack_size, stacks_per_slab) {}
 
 std::optional<FaultCause> Engine::run(const GridState& grid, device::Size position) {
   start_threadgroup(grid, position);
+  kernel_thread_.set_leave([](const FaultCause& cause) { of_this_thread().leave_kernel(cause); });
   kernel_thread_.set_validating(grid.events != nullptr);
   kernel_thread_.threadgroup_starts();
   run_to_end();
@@ -134,6 +130,13 @@ void Engine::release_barrier() {
   if (threadgroup_.grid->events) threadgroup_.grid->events->barrier_passed(threadgroup_, barrier_flags_);
 }
 
+void Engine::leave_kernel(const FaultCause& cause) {
+  fault_ = cause;
+  if (cause.has_address && running_->is_guard(reinterpret_cast<const void*>(cause.address)))
+    fault_->kind = device::FaultKind::stack_overflow;
+  running_->switch_to(own_);
+}
+
 void Engine::abandon() {
   kernel_thread_.forget_handler();
   for (uint32_t i = 0; i < count_; ++i) {
@@ -159,6 +162,7 @@ Fiber* Engine::next_fiber(Fiber* present) {
       continue;
     }
     current_ = &thread;
+    kernel_thread_.set_current_thread(thread.state);
     return thread.fiber;
   }
   return &own_;

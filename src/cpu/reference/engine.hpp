@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cpu/faults.hpp"
+#include "cpu/fiber.hpp"
 #include "cpu/limits.hpp"
-#include "cpu/reference/fiber.hpp"
 #include "cpu/reference/meeting.hpp"
 #include "cpu/thread_state.hpp"
 #include "cpu/threadgroup_arena.hpp"
@@ -30,7 +30,6 @@ class Engine {
   std::optional<FaultCause> run(const GridState& grid, device::Size threadgroup_position);
 
   // What kernels call, by way of runtime.cpp, for the thread that is running.
-  ThreadState& current_thread() { return current_->state; }
   void meet(uint32_t levels, const void* operand, void* result, Combine combine);
   void wait_at_barrier(uint32_t levels, uint32_t flags);
   void give_turn(bool counts);
@@ -57,6 +56,7 @@ class Engine {
   void run_simdgroup(uint32_t first, uint32_t last);
   bool hold_meeting(uint32_t first, uint32_t last);
   void release_barrier();
+  void leave_kernel(const FaultCause& cause);
   void abandon();
 
   Fiber* next_fiber(Fiber* present);
@@ -65,7 +65,7 @@ class Engine {
   device::Size take_position();
   void wait(Status status, uint32_t levels);
 
-  KernelThread kernel_thread_;
+  KernelThread& kernel_thread_;
   std::optional<FaultCause> fault_;
 
   ThreadgroupState threadgroup_;

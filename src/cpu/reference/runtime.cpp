@@ -8,10 +8,6 @@ namespace {
 
 using reference::Engine;
 
-ThreadState* current_thread() {
-  return &Engine::of_this_thread().current_thread();
-}
-
 void meet(uint32_t levels, const void* operand, void* result, reference::Combine combine) {
   Engine& engine = Engine::of_this_thread();
   const NativeSection native(engine.kernel_thread());
@@ -36,8 +32,7 @@ void check_key(uint32_t levels) {
 
 }  // namespace
 
-void add_engine_functions(RuntimeSymbols& symbols) {
-  symbols.add("metalloid.current_thread", current_thread);
+void add_reference_functions(RuntimeSymbols& symbols) {
   symbols.add("metalloid.meet", meet);
   symbols.add("metalloid.threadgroup_barrier", threadgroup_barrier);
   symbols.add("metalloid.give_turn", give_turn);

@@ -1,5 +1,5 @@
 // What instrumented code calls (instrument.hpp).
-#include "cpu/reference/engine.hpp"
+#include "cpu/faults.hpp"
 #include "cpu/runtime_symbols.hpp"
 #include "cpu/validation/validator.hpp"
 
@@ -7,15 +7,14 @@ namespace metalloid::cpu {
 
 namespace {
 
-using reference::Engine;
 using validation::Validator;
 
 // The validator's functions are not interrupted half-way.
 template <class Call>
 auto with_validator(Call call) {
-  Engine& engine = Engine::of_this_thread();
-  const NativeSection native(engine.kernel_thread());
-  const ThreadState& thread = engine.current_thread();
+  KernelThread& kernel_thread = KernelThread::of_this_thread();
+  const NativeSection native(kernel_thread);
+  const ThreadState& thread = kernel_thread.current_thread();
   return call(static_cast<Validator&>(*thread.threadgroup->grid->events), thread);
 }
 

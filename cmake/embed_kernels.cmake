@@ -1,0 +1,10 @@
+# Writes a C++ file with every .metal and .cl file of the folder ROOT as a raw string, by name.
+file(GLOB kernels RELATIVE ${ROOT} ${ROOT}/*.metal ${ROOT}/*.cl)
+list(SORT kernels)
+set(code "#include \"bench_workload.hpp\"\n\n#include <stdexcept>\n\nnamespace metalloid::tool {\n\nstd::string_view kernel_source(std::string_view file) {\n")
+foreach(kernel IN LISTS kernels)
+  file(READ ${ROOT}/${kernel} text)
+  string(APPEND code "  if (file == \"${kernel}\") return R\"__kernel__(${text})__kernel__\";\n")
+endforeach()
+string(APPEND code "  throw std::runtime_error(\"there are no kernels \" + std::string(file));\n}\n\n}  // namespace metalloid::tool\n")
+file(WRITE ${OUTPUT} "${code}")

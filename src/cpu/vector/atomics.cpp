@@ -1,0 +1,376 @@
+// Lanes that change one variable by adding (or by another operation whose order does not matter) are added up first and
+// make one atomic access; what each lane sees as the old value is as if they had come in lane order. All others take
+// turns in a loop over the active lanes.
+//
+// Either is a function of the module, one for each kind of access: kernels with many atomics stay small, and groups
+// without an active lane touch no memory. Threadgroup memory needs no atomic instructions, because a threadgroup runs
+// on one host thread, and its groups change places at barriers and turns only.
+#include "cpu/vector/atomics.hpp"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
+
+#include <optional>
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+using Operation = llvm::AtomicRMWInst::BinOp;
+
+constexpr unsigned threadgroup_address_space = 3;
+constexpr auto relaxed = llvm::AtomicOrdering::Monotonic;
+
+llvm::Type* value_type(const llvm::Instruction& instruction) {
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return store->getValueOperand()->getType();
+  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+    return exchange->getNewValOperand()->getType();
+  return instruction.getType();
+}
+
+unsigned pointer_operand(const llvm::Instruction& instruction) {
+  return llvm::isa<llvm::StoreInst>(instruction) ? llvm::StoreInst::getPointerOperandIndex() : 0;
+}
+
+unsigned address_space(const llvm::Instruction& instruction) {
+  return instruction.getOperand(pointer_operand(instruction))->getType()->getPointerAddressSpace();
+}
+
+// How the operands of all lanes become one operand: of subtractions, the sum. None for operations whose order matters.
+std::optional<Operation> combining(const llvm::Instruction& instruction) {
+  const auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+  if (!change) return std::nullopt;
+  switch (change->getOperation()) {
+    case llvm::AtomicRMWInst::Sub:
+      return llvm::AtomicRMWInst::Add;
+    case llvm::AtomicRMWInst::FSub:
+      return llvm::AtomicRMWInst::FAdd;
+    case llvm::AtomicRMWInst::Add:
+    case llvm::AtomicRMWInst::FAdd:
+    case llvm::AtomicRMWInst::And:
+    case llvm::AtomicRMWInst::Or:
+    case llvm::AtomicRMWInst::Xor:
+    case llvm::AtomicRMWInst::Min:
+    case llvm::AtomicRMWInst::Max:
+    case llvm::AtomicRMWInst::UMin:
+    case llvm::AtomicRMWInst::UMax:
+      return change->getOperation();
+    default:
+      return std::nullopt;
+  }
+}
+
+// The operand that changes nothing.
+llvm::Constant* neutral(Operation operation, llvm::Type* type) {
+  const unsigned bits = type->getScalarSizeInBits();
+  switch (operation) {
+    case llvm::AtomicRMWInst::FAdd:
+      return llvm::ConstantFP::getNegativeZero(type);
+    case llvm::AtomicRMWInst::And:
+    case llvm::AtomicRMWInst::UMin:
+      return llvm::Constant::getAllOnesValue(type);
+    case llvm::AtomicRMWInst::Min:
+      return llvm::ConstantInt::get(type, llvm::APInt::getSignedMaxValue(bits));
+    case llvm::AtomicRMWInst::Max:
+      return llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
+    default:
+      return llvm::Constant::getNullValue(type);
+  }
+}
+
+llvm::Value* reduce(llvm::IRBuilder<>& builder, Operation operation, llvm::Value* lanes) {
+  switch (operation) {
+    case llvm::AtomicRMWInst::FAdd: {
+      llvm::Type* type = lanes->getType()->getScalarType();
+      auto* sum = builder.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(type), lanes);
+      llvm::cast<llvm::Instruction>(sum)->setHasAllowReassoc(true);
+      return sum;
+    }
+    case llvm::AtomicRMWInst::And:
+      return builder.CreateAndReduce(lanes);
+    case llvm::AtomicRMWInst::Or:
+      return builder.CreateOrReduce(lanes);
+    case llvm::AtomicRMWInst::Xor:
+      return builder.CreateXorReduce(lanes);
+    case llvm::AtomicRMWInst::Min:
+    case llvm::AtomicRMWInst::Max:
+      return operation == llvm::AtomicRMWInst::Max ? builder.CreateIntMaxReduce(lanes, /*IsSigned=*/true)
+                                                   : builder.CreateIntMinReduce(lanes, /*IsSigned=*/true);
+    case llvm::AtomicRMWInst::UMin:
+      return builder.CreateIntMinReduce(lanes);
+    case llvm::AtomicRMWInst::UMax:
+      return builder.CreateIntMaxReduce(lanes);
+    default:
+      return builder.CreateAddReduce(lanes);
+  }
+}
+
+// In each lane, the lanes before it combined.
+llvm::Value* combine_lanes_before(llvm::IRBuilder<>& builder, Operation operation, llvm::Value* lanes, unsigned width) {
+  llvm::Value* none = neutral(operation, lanes->getType());
+  const auto moved_up = [&](llvm::Value* from, unsigned distance) {
+    llvm::SmallVector<int> places;
+    for (unsigned lane = 0; lane < width; ++lane) places.push_back(int(lane < distance ? width : lane - distance));
+    return builder.CreateShuffleVector(from, none, places);
+  };
+  llvm::Value* before = moved_up(lanes, 1);
+  for (unsigned distance = 1; distance < width; distance *= 2)
+    before = llvm::buildAtomicRMWValue(operation, builder, moved_up(before, distance), before);
+  return before;
+}
+
+// The function that makes one kind of access: (pointers, operands…, bits of the active lanes).
+class AccessFunction {
+ public:
+  AccessFunction(const llvm::Function& caller, const llvm::Instruction& access, unsigned width, bool one_address)
+      : caller_(caller),
+        module_(*const_cast<llvm::Module*>(caller.getParent())),
+        access_(access),
+        type_(value_type(access)),
+        width_(width),
+        one_address_(one_address),
+        gives_value_(!access.use_empty() && !access.getType()->isVoidTy()),
+        alignment_(module_.getDataLayout().getTypeStoreSize(type_).getFixedValue()),
+        builder_(module_.getContext()) {}
+
+  llvm::Function* get() {
+    const std::string name = name_of_access();
+    if (llvm::Function* made = module_.getFunction(name)) return made;
+    declare(name);
+    auto* start = llvm::BasicBlock::Create(module_.getContext(), "", function_);
+    auto* work = llvm::BasicBlock::Create(module_.getContext(), "active", function_);
+    auto* end = llvm::BasicBlock::Create(module_.getContext(), "end", function_);
+    builder_.SetInsertPoint(start);
+    if (one_address_)
+      access_together(start, work, end);
+    else
+      take_turns(start, work, end);
+    return function_;
+  }
+
+ private:
+  std::string name_of_access() const {
+    std::string name = "metalloid.atomic.";
+    llvm::raw_string_ostream stream(name);
+    if (const auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&access_))
+      stream << llvm::AtomicRMWInst::getOperationName(change->getOperation());
+    else
+      stream << access_.getOpcodeName();
+    stream << '.' << *type_ << '.' << address_space(access_) << '.' << width_;
+    if (one_address_) stream << ".together";
+    if (gives_value_) stream << ".value";
+    return name;
+  }
+
+  llvm::Type* vector_of(llvm::Type* scalar) const { return llvm::FixedVectorType::get(scalar, width_); }
+
+  llvm::Type* result_type() {
+    if (!gives_value_) return builder_.getVoidTy();
+    if (one_address_ && llvm::isa<llvm::LoadInst>(access_)) return type_;
+    if (llvm::isa<llvm::AtomicCmpXchgInst>(access_))
+      return llvm::StructType::get(vector_of(type_), vector_of(builder_.getInt1Ty()));
+    return vector_of(type_);
+  }
+
+  void declare(llvm::StringRef name) {
+    llvm::SmallVector<llvm::Type*> parameters;
+    for (const auto& [i, operand] : llvm::enumerate(access_.operands()))
+      parameters.push_back(one_address_ && i == pointer_operand(access_) ? operand->getType()
+                                                                         : vector_of(operand->getType()));
+    parameters.push_back(builder_.getIntNTy(width_));
+    auto* type = llvm::FunctionType::get(result_type(), parameters, false);
+    function_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module_);
+    function_->setDoesNotThrow();
+    // Vectors are passed in the registers of the processor that caller and callee agree on.
+    for (const char* attribute :
+         {"target-cpu", "target-features", "tune-cpu", "prefer-vector-width", "min-legal-vector-width", "probe-stack"})
+      if (caller_.hasFnAttribute(attribute)) function_->addFnAttr(caller_.getFnAttribute(attribute));
+  }
+
+  llvm::Value* bits() const { return function_->getArg(function_->arg_size() - 1); }
+
+  llvm::Value* index_of(llvm::Value* bits, llvm::Intrinsic::ID zeros) {
+    return builder_.CreateBinaryIntrinsic(zeros, bits, builder_.getTrue());
+  }
+
+  void access_together(llvm::BasicBlock* start, llvm::BasicBlock* work, llvm::BasicBlock* end) {
+    builder_.CreateCondBr(builder_.CreateIsNull(bits()), end, work);
+    builder_.SetInsertPoint(work);
+    llvm::Value* result = emit_together();
+    builder_.CreateBr(end);
+    builder_.SetInsertPoint(end);
+    if (!gives_value_) {
+      builder_.CreateRetVoid();
+      return;
+    }
+    llvm::PHINode* given = builder_.CreatePHI(result->getType(), 2);
+    given->addIncoming(llvm::Constant::getNullValue(result->getType()), start);
+    given->addIncoming(result, work);
+    builder_.CreateRet(given);
+  }
+
+  llvm::Value* emit_together() {
+    llvm::Value* pointer = function_->getArg(pointer_operand(access_));
+    if (llvm::isa<llvm::LoadInst>(access_)) return emit_one({pointer});
+    if (llvm::isa<llvm::StoreInst>(access_)) {
+      llvm::Value* last = builder_.CreateSub(llvm::ConstantInt::get(bits()->getType(), width_ - 1),
+                                             index_of(bits(), llvm::Intrinsic::ctlz));
+      return emit_one({builder_.CreateExtractElement(function_->getArg(0), last), pointer});
+    }
+    const Operation operation = *combining(access_);
+    llvm::Value* active = builder_.CreateBitCast(bits(), vector_of(builder_.getInt1Ty()));
+    llvm::Value* operands = builder_.CreateSelect(active, function_->getArg(1), neutral(operation, vector_of(type_)));
+    llvm::Value* old = emit_one({pointer, reduce(builder_, operation, operands)});
+    if (!gives_value_) return nullptr;
+    llvm::Value* before = combine_lanes_before(builder_, operation, operands, width_);
+    return llvm::buildAtomicRMWValue(llvm::cast<llvm::AtomicRMWInst>(access_).getOperation(), builder_,
+                                     builder_.CreateVectorSplat(width_, old), before);
+  }
+
+  // The lanes' operands and results are arrays on the stack, and the loop takes the next active lane each time.
+  void take_turns(llvm::BasicBlock* start, llvm::BasicBlock* work, llvm::BasicBlock* end) {
+    llvm::SmallVector<llvm::AllocaInst*> operands;
+    for (unsigned i = 0; i < access_.getNumOperands(); ++i) {
+      operands.push_back(builder_.CreateAlloca(function_->getArg(i)->getType()));
+      builder_.CreateStore(function_->getArg(i), operands.back());
+    }
+    llvm::Type* byte = builder_.getInt8Ty();
+    llvm::AllocaInst *old = nullptr, *success = nullptr;
+    if (gives_value_) {
+      old = builder_.CreateAlloca(vector_of(type_));
+      success = builder_.CreateAlloca(vector_of(byte));
+      builder_.CreateStore(llvm::Constant::getNullValue(vector_of(type_)), old);
+      builder_.CreateStore(llvm::Constant::getNullValue(vector_of(byte)), success);
+    }
+    builder_.CreateCondBr(builder_.CreateIsNull(bits()), end, work);
+
+    builder_.SetInsertPoint(work);
+    llvm::PHINode* left = builder_.CreatePHI(bits()->getType(), 2, "left");
+    left->addIncoming(bits(), start);
+    llvm::Value* lane = builder_.CreateZExt(index_of(left, llvm::Intrinsic::cttz), builder_.getInt64Ty(), "lane");
+    llvm::SmallVector<llvm::Value*> operands_of_lane;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      llvm::Type* type = access_.getOperand(i)->getType();
+      operands_of_lane.push_back(builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands[i], lane)));
+    }
+    llvm::Value* result = emit_one(operands_of_lane);
+    const bool is_exchange = llvm::isa<llvm::AtomicCmpXchgInst>(access_);
+    if (gives_value_) {
+      builder_.CreateStore(is_exchange ? builder_.CreateExtractValue(result, 0) : result,
+                           builder_.CreateInBoundsGEP(type_, old, lane));
+      if (is_exchange)
+        builder_.CreateStore(builder_.CreateZExt(builder_.CreateExtractValue(result, 1), byte),
+                             builder_.CreateInBoundsGEP(byte, success, lane));
+    }
+    llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, llvm::ConstantInt::get(left->getType(), 1)));
+    left->addIncoming(rest, work);
+    builder_.CreateCondBr(builder_.CreateIsNull(rest), end, work);
+
+    builder_.SetInsertPoint(end);
+    if (!gives_value_) {
+      builder_.CreateRetVoid();
+      return;
+    }
+    llvm::Value* values = builder_.CreateLoad(vector_of(type_), old);
+    if (is_exchange) {
+      llvm::Value* exchanged = builder_.CreateIsNotNull(builder_.CreateLoad(vector_of(byte), success));
+      llvm::Value* both = builder_.CreateInsertValue(llvm::PoisonValue::get(result_type()), values, 0);
+      values = builder_.CreateInsertValue(both, exchanged, 1);
+    }
+    builder_.CreateRet(values);
+  }
+
+  // The access of one lane. Its value, if it has one.
+  llvm::Value* emit_one(llvm::ArrayRef<llvm::Value*> operands) {
+    return address_space(access_) == threadgroup_address_space ? emit_plain(operands) : emit_atomic_one(operands);
+  }
+
+  llvm::Value* emit_plain(llvm::ArrayRef<llvm::Value*> operands) {
+    llvm::Value* pointer = operands[pointer_operand(access_)];
+    if (llvm::isa<llvm::StoreInst>(access_)) return builder_.CreateAlignedStore(operands[0], pointer, alignment_);
+    llvm::Value* old = builder_.CreateAlignedLoad(type_, pointer, alignment_);
+    if (const auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&access_))
+      builder_.CreateAlignedStore(llvm::buildAtomicRMWValue(change->getOperation(), builder_, old, operands[1]),
+                                  pointer, alignment_);
+    if (!llvm::isa<llvm::AtomicCmpXchgInst>(access_)) return old;
+    llvm::Value* equal = builder_.CreateICmpEQ(old, operands[1]);
+    builder_.CreateAlignedStore(builder_.CreateSelect(equal, operands[2], old), pointer, alignment_);
+    llvm::Value* result = builder_.CreateInsertValue(llvm::PoisonValue::get(access_.getType()), old, 0);
+    return builder_.CreateInsertValue(result, equal, 1);
+  }
+
+  llvm::Value* emit_atomic_one(llvm::ArrayRef<llvm::Value*> operands) {
+    if (const auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&access_))
+      return builder_.CreateAtomicRMW(change->getOperation(), operands[0], operands[1], alignment_, relaxed);
+    if (llvm::isa<llvm::AtomicCmpXchgInst>(access_))
+      return builder_.CreateAtomicCmpXchg(operands[0], operands[1], operands[2], alignment_, relaxed, relaxed);
+    if (llvm::isa<llvm::StoreInst>(access_)) {
+      llvm::StoreInst* store = builder_.CreateAlignedStore(operands[0], operands[1], alignment_);
+      store->setAtomic(relaxed);
+      return store;
+    }
+    llvm::LoadInst* load = builder_.CreateAlignedLoad(type_, operands[0], alignment_);
+    load->setAtomic(relaxed);
+    return load;
+  }
+
+  const llvm::Function& caller_;
+  llvm::Module& module_;
+  const llvm::Instruction& access_;
+  llvm::Type* type_;
+  unsigned width_;
+  bool one_address_, gives_value_;
+  llvm::Align alignment_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function* function_ = nullptr;
+};
+
+}  // namespace
+
+bool is_atomic_access(const llvm::Instruction& instruction) {
+  return instruction.isAtomic() &&
+         llvm::isa<llvm::LoadInst, llvm::StoreInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction);
+}
+
+bool atomic_gives_uniform(const llvm::Instruction& instruction) {
+  return llvm::isa<llvm::LoadInst>(instruction);
+}
+
+void make_threadgroup_accesses_plain(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (!is_atomic_access(instruction) || address_space(instruction) != threadgroup_address_space) continue;
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) load->setAtomic(llvm::AtomicOrdering::NotAtomic);
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) store->setAtomic(llvm::AtomicOrdering::NotAtomic);
+  }
+}
+
+Components emit_atomic(Emission emission, const llvm::Instruction& instruction, llvm::ArrayRef<Operand> operands) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  const unsigned pointer = pointer_operand(instruction);
+  const bool together = operands[pointer].uniform &&
+                        (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction) || combining(instruction).has_value());
+
+  llvm::SmallVector<llvm::Value*> arguments;
+  for (const auto& [i, operand] : llvm::enumerate(operands))
+    arguments.push_back(together && i == pointer ? operand.uniform : operand.lanes[0]);
+  arguments.push_back(emission.mask_bits());
+  const llvm::Function& caller = *builder.GetInsertBlock()->getParent();
+  llvm::CallInst* result =
+      builder.CreateCall(AccessFunction(caller, instruction, emission.width, together).get(), arguments);
+
+  if (llvm::isa<llvm::StoreInst>(instruction)) return {};
+  if (llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {
+    if (result->getType()->isVoidTy())
+      return {llvm::PoisonValue::get(emission.vector_of(value_type(instruction))),
+              llvm::PoisonValue::get(emission.vector_of(builder.getInt1Ty()))};
+    return {builder.CreateExtractValue(result, 0), builder.CreateExtractValue(result, 1)};
+  }
+  if (!result->getType()->isVoidTy()) return {result};
+  const bool gives_uniform = together && llvm::isa<llvm::LoadInst>(instruction);
+  return {llvm::PoisonValue::get(gives_uniform ? instruction.getType() : emission.vector_of(instruction.getType()))};
+}
+
+}  // namespace metalloid::cpu::vector

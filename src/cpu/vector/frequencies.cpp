@@ -1,0 +1,94 @@
+#include "cpu/vector/frequencies.hpp"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
+#include <llvm/Analysis/BranchProbabilityInfo.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+constexpr double most_trips = 4096;  // one endless loop does not hide everything else
+
+// How much longer the longest of so many lanes stays in a loop than one does: neighbours are not strangers.
+double longest_of(unsigned width) {
+  return 1 + 0.15 * std::log2(static_cast<double>(width));
+}
+
+}  // namespace
+
+Frequencies::Frequencies(const llvm::Function& function, const llvm::LoopInfo& loops,
+                         const llvm::DominatorTree& dominators, llvm::ScalarEvolution& evolution,
+                         const ShapeAnalysis& shapes) {
+  const llvm::BranchProbabilityInfo probabilities(function, loops);
+  const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
+  const auto entry = static_cast<double>(frequencies.getEntryFreq().getFrequency());
+  for (const llvm::BasicBlock& block : function)
+    alone_[&block] = static_cast<double>(frequencies.getBlockFreq(&block).getFrequency()) / entry;
+  find_trips(loops, evolution);
+  spread_over_masked_blocks(function, loops, dominators, shapes);
+}
+
+double Frequencies::together(const llvm::BasicBlock* block, unsigned width) const {
+  return together_.lookup(block) * std::pow(longest_of(width), divergent_depth_.lookup(block));
+}
+
+// LLVM guesses the iterations of all loops alike; where they are known, blocks run that often.
+void Frequencies::find_trips(const llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution) {
+  llvm::DenseMap<const llvm::Loop*, double> scales;
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    double entered = 0;
+    for (const llvm::BasicBlock* before : llvm::predecessors(loop->getHeader()))
+      if (!loop->contains(before)) entered += alone_[before];
+    const double guess = entered > 0 ? std::max(1.0, alone_[loop->getHeader()] / entered) : 1;
+    const unsigned known = evolution.getSmallConstantTripCount(loop);
+    trips_[loop] = std::min(known ? known : guess, most_trips);
+    scales[loop] = trips_[loop] / guess * (loop->getParentLoop() ? scales[loop->getParentLoop()] : 1);
+  }
+  for (auto& [block, frequency] : alone_)
+    if (const llvm::Loop* loop = loops.getLoopFor(block)) frequency *= scales[loop];
+}
+
+// Along the control flow: what comes into a block from a branch that lanes disagree on comes by both its edges.
+void Frequencies::spread_over_masked_blocks(const llvm::Function& function, const llvm::LoopInfo& loops,
+                                            const llvm::DominatorTree& dominators, const ShapeAnalysis& shapes) {
+  llvm::DenseMap<const llvm::Loop*, double> entered;
+  const auto outermost_left = [&](const llvm::BasicBlock* from, const llvm::BasicBlock* to) {
+    const llvm::Loop* left = nullptr;
+    for (const llvm::Loop* loop = loops.getLoopFor(from); loop && !loop->contains(to); loop = loop->getParentLoop())
+      left = loop;
+    return left;
+  };
+  const auto share = [&](const llvm::BasicBlock* from, const llvm::BasicBlock* to) {
+    return from->getSingleSuccessor() || shapes.has_divergent_exit(from)
+               ? 1.0
+               : std::min(1.0, alone_[to] / std::max(alone_[from], 1e-9));
+  };
+  for (const llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<const llvm::Function*>(&function)) {
+    const llvm::Loop* own = loops.getLoopFor(block);
+    double sum = block->isEntryBlock() ? 1 : 0;
+    for (const llvm::BasicBlock* before : llvm::predecessors(block)) {
+      if (own && own->getHeader() == block && own->contains(before)) continue;
+      const llvm::Loop* left = outermost_left(before, block);
+      sum += left ? entered[left] : together_[before] * share(before, block);
+    }
+    if (const auto* node = dominators.getNode(block); node && node->getIDom()) {
+      const llvm::BasicBlock* dominator = node->getIDom()->getBlock();
+      const llvm::Loop* left = outermost_left(dominator, block);
+      sum = std::min(sum, left ? entered[left] : together_[dominator]);
+    }
+    unsigned depth = 0;
+    for (const llvm::Loop* loop = own; loop; loop = loop->getParentLoop()) depth += shapes.is_divergent_loop(loop);
+    divergent_depth_[block] = depth;
+    const bool is_header = own && own->getHeader() == block;
+    if (is_header) entered[own] = sum;
+    together_[block] = shapes.is_masked(block) ? sum * (is_header ? trips_[own] : 1) : alone_[block];
+  }
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,23 @@
+// Functions that the lanes of a group call together: SIMD-group and quad-group functions and simdgroup matrices, as
+// vector code.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include "cpu/vector/emission.hpp"
+
+namespace metalloid::cpu::vector {
+
+// metal.simd_*, metal.quad_*, metal.simdgroup_load, _store and _multiply_accumulate; not the barriers.
+bool is_group_function(llvm::StringRef name);
+
+// Whether groups of fewer than 32 lanes can call it: what happens inside quads.
+bool works_in_quads(llvm::StringRef name);
+
+// Whether its result is the same in all active lanes, given which operands are.
+bool gives_uniform(llvm::StringRef name, llvm::ArrayRef<bool> operand_is_uniform);
+
+// What a call of `function` in lane form gives: its components; of one that gives_uniform, the one value.
+Components emit_group_call(Emission emission, const llvm::Function& function, llvm::ArrayRef<Operand> operands);
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,99 @@
+#include "cpu/vector/lane_loops.hpp"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <functional>
+#include <string>
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+std::string name_of(llvm::StringRef what, llvm::Type* scalar, unsigned width, llvm::Align alignment) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  stream << "metalloid." << what << '.' << *scalar << '.' << width << '.' << alignment.value();
+  return name;
+}
+
+llvm::Function* declare(llvm::Function& user, const std::string& name, llvm::Type* result,
+                        llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(result, parameters, /*isVarArg=*/false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, user.getParent());
+  for (const char* attribute : {"target-cpu", "target-features"})
+    if (user.hasFnAttribute(attribute)) function->addFnAttr(user.getFnAttribute(attribute));
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  return function;
+}
+
+// for each set bit of `bits`: body(builder, lane)
+void loop_over(llvm::Function& function, llvm::IRBuilder<>& builder, llvm::Value* bits,
+               const std::function<void(llvm::Value* lane)>& body) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  auto *loop = llvm::BasicBlock::Create(context, "lane", &function),
+       *after = llvm::BasicBlock::Create(context, "end", &function);
+  builder.CreateCondBr(builder.CreateIsNull(bits), after, loop);
+  builder.SetInsertPoint(loop);
+  llvm::PHINode* left = builder.CreatePHI(bits->getType(), 2);
+  left->addIncoming(bits, before);
+  llvm::Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
+  body(builder.CreateZExt(lane, builder.getInt64Ty()));
+  llvm::Value* rest = builder.CreateAnd(left, builder.CreateSub(left, llvm::ConstantInt::get(bits->getType(), 1)));
+  left->addIncoming(rest, builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateIsNull(rest), after, loop);
+  builder.SetInsertPoint(after);
+}
+
+llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
+  llvm::AllocaInst* place = builder.CreateAlloca(vector->getType());
+  builder.CreateStore(vector, place);
+  return place;
+}
+
+}  // namespace
+
+llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsigned width, llvm::Align alignment) {
+  const std::string name = name_of("gather", scalar, width, alignment);
+  if (llvm::Function* made = user.getParent()->getFunction(name)) return made;
+  llvm::LLVMContext& context = user.getContext();
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  auto* values = llvm::FixedVectorType::get(scalar, width);
+  llvm::Function* function = declare(user, name, values,
+                                     {llvm::FixedVectorType::get(pointer, width), llvm::IntegerType::get(context, width)});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  llvm::Value* addresses = in_memory(builder, function->getArg(0));
+  llvm::Value* results = in_memory(builder, llvm::Constant::getNullValue(values));
+  loop_over(*function, builder, function->getArg(1), [&](llvm::Value* lane) {
+    llvm::Value* address = builder.CreateLoad(pointer, builder.CreateInBoundsGEP(pointer, addresses, lane));
+    builder.CreateStore(builder.CreateAlignedLoad(scalar, address, alignment),
+                        builder.CreateInBoundsGEP(scalar, results, lane));
+  });
+  builder.CreateRet(builder.CreateLoad(values, results));
+  return function;
+}
+
+llvm::Function* scatter_function(llvm::Function& user, llvm::Type* scalar, unsigned width, llvm::Align alignment) {
+  const std::string name = name_of("scatter", scalar, width, alignment);
+  if (llvm::Function* made = user.getParent()->getFunction(name)) return made;
+  llvm::LLVMContext& context = user.getContext();
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  llvm::Function* function =
+      declare(user, name, llvm::Type::getVoidTy(context),
+              {llvm::FixedVectorType::get(scalar, width), llvm::FixedVectorType::get(pointer, width),
+               llvm::IntegerType::get(context, width)});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  llvm::Value* values = in_memory(builder, function->getArg(0));
+  llvm::Value* addresses = in_memory(builder, function->getArg(1));
+  loop_over(*function, builder, function->getArg(2), [&](llvm::Value* lane) {
+    llvm::Value* address = builder.CreateLoad(pointer, builder.CreateInBoundsGEP(pointer, addresses, lane));
+    builder.CreateAlignedStore(builder.CreateLoad(scalar, builder.CreateInBoundsGEP(scalar, values, lane)), address,
+                               alignment);
+  });
+  builder.CreateRetVoid();
+  return function;
+}
+
+}  // namespace metalloid::cpu::vector

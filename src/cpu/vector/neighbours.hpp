@@ -1,0 +1,26 @@
+// Accesses of one lane that lie side by side, as those of the members of a vector or a struct do:
+//
+//     x = p[4 * i], y = p[4 * i + 1], ...
+//
+// Lanes leave gaps between their accesses that the next accesses fill; made together, there are none.
+#pragma once
+
+#include <llvm/IR/Instructions.h>
+
+namespace metalloid::cpu::vector {
+
+struct Neighbours {
+  struct Member {
+    llvm::Instruction* access;
+    unsigned place;  // in scalars, from the lowest
+  };
+  llvm::SmallVector<Member, 4> members;  // in the order of the block; the first is what was asked for
+  int64_t distance = 0;                  // bytes from the address of the first member to the lowest
+  unsigned count = 1;                    // scalars from the lowest to the highest
+};
+
+// Those of `first`, a load or a store, in its block and less than `stride` bytes apart, that can be made at the same
+// time: loads with the first, stores with the last.
+Neighbours find_neighbours(llvm::Instruction& first, int64_t stride, const llvm::DataLayout& layout);
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,41 @@
+// Passes over lane form, in the order they run. None changes what a lane does.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+
+#include <span>
+
+namespace metalloid::cpu::vector {
+
+// Calls through pointers become a choice between the functions that can be meant: those that have their address taken
+// in the module and the visible functions linked in, by signature. A function's address becomes its handle, a number
+// other than 0 (handle_of_visible_function); calling any other does nothing and gives zero.
+void resolve_function_pointers(llvm::Module& module, std::span<llvm::Function* const> visible_functions);
+uint64_t handle_of_visible_function(size_t place);  // its place in the request
+
+// memcpy, memmove and memset of known sizes become loads and stores of elements; of sizes that only run time knows,
+// loops.
+struct ExpandMemoryIntrinsics : llvm::PassInfoMixin<ExpandMemoryIntrinsics> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+// bfloat values become i16 and are computed as float: processors have no arithmetic for them, and LLVM would make calls.
+struct LowerBfloat : llvm::PassInfoMixin<LowerBfloat> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+// A lane's own arrays become parts of arrays of all lanes, laid out so that lanes that access the same element access
+// neighbours. Accesses out of range are harmless: a store is lost, a load gives zero.
+struct SpreadPrivateArrays : llvm::PassInfoMixin<SpreadPrivateArrays> {
+  explicit SpreadPrivateArrays(unsigned width) : width(width) {}
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+  unsigned width;
+};
+
+// Loops that wait for memory to change let other groups of the threadgroup run.
+struct InsertTurns : llvm::PassInfoMixin<InsertTurns> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,97 @@
+#include "cpu/vector/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "cpu/grid.hpp"
+#include "cpu/pipeline.hpp"
+#include "cpu/vector/variants.hpp"
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+uint8_t log2(uint32_t power) {
+  return static_cast<uint8_t>(std::bit_width(power) - 1);
+}
+
+void place_groups(ThreadgroupPlan& plan) {
+  plan.positions.clear();
+  plan.lane_positions.clear();
+  const uint32_t width = plan.variant.width, count = static_cast<uint32_t>(plan.threads.count());
+  for (uint32_t first = 0; first < count; first += width) plan.positions.push_back(position_of(first, plan.threads));
+  if (plan.variant.positions != LanePositions::any) return;
+  plan.lane_positions.resize(plan.positions.size() * 3 * width);
+  for (uint32_t thread = 0; thread < count; ++thread) {
+    const device::Size position = position_of(thread, plan.threads);
+    uint32_t* x = &plan.lane_positions[size_t{thread / width} * 3 * width + thread % width];
+    x[0] = position.x;
+    x[width] = position.y;
+    x[2 * width] = position.z;
+  }
+}
+
+}  // namespace
+
+Variant variant_for(device::Size threads, uint32_t width) {
+  Variant variant{.width = width};
+  if (threads.x % width == 0 || (threads.y == 1 && threads.z == 1)) return variant;
+  variant.positions = LanePositions::any;
+  if (!std::has_single_bit(threads.x) || threads.x > width) return variant;
+  const uint32_t layer = threads.x * threads.y;
+  const bool has_layers = threads.z > 1 && layer % width != 0;
+  if (has_layers && !std::has_single_bit(threads.y)) return variant;
+  variant.positions = LanePositions::blocks;
+  variant.log2_x = log2(threads.x);
+  variant.log2_y = has_layers ? log2(threads.y) : log2(width / threads.x);
+  return variant;
+}
+
+Status GridPlan::make(const GridState& grid) {
+  const device::Size &size = grid.threads_per_threadgroup, &all = grid.threads_per_grid,
+                     &threadgroups = grid.threadgroups_per_grid;
+  const device::Size rest{all.x % size.x, all.y % size.y, all.z % size.z};
+  last_ = {threadgroups.x - 1, threadgroups.y - 1, threadgroups.z - 1};
+  ragged_ = uint32_t{rest.x > 0} | uint32_t{rest.y > 0} << 1 | uint32_t{rest.z > 0} << 2;
+  const uint32_t always = edges_at({0, 0, 0}) & ragged_;  // directions in which all threadgroups are smaller
+  needs_fibers_ = false;
+  max_groups_ = 0;
+
+  const Variant usual = variant_for(size, grid.pipeline->width());
+  for (uint32_t edges = 0; edges < plans_.size(); ++edges) {
+    if ((edges & ~ragged_) != 0 || (always & ~edges) != 0) continue;
+    const device::Size threads{edges & 1 ? rest.x : size.x, edges & 2 ? rest.y : size.y, edges & 4 ? rest.z : size.z};
+    Variant variant = variant_for(threads, usual.width);
+    // Code for one kind of blocks is not made for the sake of an edge.
+    if (variant.positions == LanePositions::blocks && variant != usual)
+      variant = {.width = usual.width, .positions = LanePositions::any};
+    if (auto made = make(plans_[edges], *grid.pipeline, threads, variant); !made) return made;
+  }
+  return success();
+}
+
+Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::Size threads, const Variant& variant) {
+  if (plan.threads != threads || plan.variant != variant) {
+    plan.threads = threads;
+    plan.variant = variant;
+    place_groups(plan);
+  }
+  const auto count = static_cast<uint32_t>(threads.count());
+  const uint32_t rest = count % variant.width;
+  plan.groups = static_cast<uint32_t>(plan.positions.size());
+  plan.lanes_of_last = rest == 0 ? variant.width : rest;
+  max_groups_ = std::max(max_groups_, plan.groups);
+  for (const bool is_partial : {false, true}) {
+    if (is_partial ? rest == 0 : count < variant.width) continue;
+    Variant wanted = variant;
+    wanted.is_partial = is_partial;
+    const CompiledVariant& compiled = pipeline.variant(wanted);
+    if (!compiled.code) return Error{compiled.error};
+    if (!is_partial) plan.entry = compiled.code->entry;
+    plan.entry_of_last = compiled.code->entry;
+    needs_fibers_ |= compiled.code->layout->needs_fibers;
+  }
+  return success();
+}
+
+}  // namespace metalloid::cpu::vector

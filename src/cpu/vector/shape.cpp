@@ -1,0 +1,233 @@
+#include "cpu/vector/shape.hpp"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Support/MathExtras.h>
+
+#include <algorithm>
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+constexpr uint64_t largest_alignment = uint64_t{1} << 56;
+
+bool all_equal(const Shape::Lanes& lanes) {
+  return llvm::all_equal(lanes);
+}
+
+int64_t wrapping_product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+int64_t wrapping_sum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+uint64_t alignment_of(int64_t value) {
+  return value == 0 ? Shape::zero_base : uint64_t{1} << llvm::countr_zero(static_cast<uint64_t>(value));
+}
+
+}  // namespace
+
+Shape Shape::varying() {
+  Shape shape;
+  shape.kind_ = Kind::varying;
+  return shape;
+}
+
+Shape Shape::uniform(unsigned width) {
+  Shape shape;
+  shape.kind_ = Kind::known;
+  shape.offsets.assign(width, 0);
+  shape.is_exact_unsigned = shape.is_exact_signed = true;
+  return shape;
+}
+
+Shape Shape::constant(unsigned width, int64_t value) {
+  return constants(Lanes(width, value));
+}
+
+Shape Shape::constants(Lanes values) {
+  Shape shape;
+  shape.kind_ = Kind::known;
+  shape.offsets = std::move(values);
+  shape.alignment = zero_base;
+  shape.is_exact_unsigned = shape.is_exact_signed = true;
+  return shape;
+}
+
+bool Shape::is_uniform() const {
+  return is_known() && guards.empty() && !factor && all_equal(offsets);
+}
+
+// Lanes differ in low bits that the base leaves alone.
+bool Shape::lanes_fit_below_base() const {
+  if (factor) return false;
+  return llvm::all_of(offsets, [this](int64_t offset) {
+    return offset >= 0 && static_cast<uint64_t>(offset) < alignment;
+  });
+}
+
+void Shape::normalise() {
+  if (factor && all_equal(coefficients)) {
+    factor = nullptr;
+    coefficients.clear();
+    alignment = 1;
+  }
+  if (factor) alignment = 1;
+  if (factor || alignment == zero_base || offsets[0] == 0 || !all_equal(offsets)) return;
+  alignment = std::min(alignment, alignment_of(offsets[0]));
+  std::fill(offsets.begin(), offsets.end(), 0);
+}
+
+Shape Shape::sum(const Shape& a, const Shape& b, int sign) {
+  if (a.factor && b.factor && (a.factor != b.factor || a.factor_is_signed != b.factor_is_signed)) return varying();
+  Shape result = a;
+  result.is_exact_signed = result.is_exact_unsigned = false;
+  if (b.factor) {
+    if (!result.factor) {
+      result.factor = b.factor;
+      result.factor_is_signed = b.factor_is_signed;
+      result.coefficients.assign(a.offsets.size(), 0);
+    }
+    for (size_t l = 0; l < b.coefficients.size(); ++l)
+      result.coefficients[l] = wrapping_sum(result.coefficients[l], wrapping_product(sign, b.coefficients[l]));
+  }
+  for (size_t l = 0; l < b.offsets.size(); ++l)
+    result.offsets[l] = wrapping_sum(result.offsets[l], wrapping_product(sign, b.offsets[l]));
+  result.alignment = std::min(a.alignment, b.alignment);
+  result.add_guards(b.guards);
+  result.normalise();
+  return result;
+}
+
+Shape Shape::times(int64_t constant) const {
+  Shape result = *this;
+  result.is_exact_signed = result.is_exact_unsigned = false;
+  for (int64_t& offset : result.offsets) offset = wrapping_product(offset, constant);
+  for (int64_t& coefficient : result.coefficients) coefficient = wrapping_product(coefficient, constant);
+  if (constant == 0) result.alignment = zero_base;
+  if (alignment != zero_base && constant != 0)
+    result.alignment = std::min(largest_alignment, alignment * std::min(alignment_of(constant), uint64_t{64}));
+  result.normalise();
+  return result;
+}
+
+Shape Shape::times(llvm::Value* uniform) const {
+  if (factor) return varying();
+  Shape result = *this;
+  result.is_exact_signed = result.is_exact_unsigned = false;
+  result.factor = uniform;
+  result.coefficients = offsets;
+  result.offsets.assign(offsets.size(), 0);
+  result.normalise();
+  return result;
+}
+
+Shape Shape::and_with(uint64_t mask) const {
+  if (!lanes_fit_below_base()) return varying();
+  Shape result = *this;
+  for (int64_t& offset : result.offsets) offset = static_cast<int64_t>(static_cast<uint64_t>(offset) & mask);
+  if (mask < alignment) result.alignment = zero_base;
+  result.is_exact_signed = result.is_exact_unsigned = true;
+  result.normalise();
+  return result;
+}
+
+Shape Shape::or_with(uint64_t bits) const {
+  if (!lanes_fit_below_base()) return varying();
+  Shape result = *this;
+  for (int64_t& offset : result.offsets)
+    offset = static_cast<int64_t>(static_cast<uint64_t>(offset) | (bits & (alignment - 1)));
+  result.is_exact_signed = result.is_exact_unsigned = true;
+  result.normalise();
+  return result;
+}
+
+Shape Shape::xor_with(uint64_t bits) const {
+  if (!lanes_fit_below_base()) return varying();
+  Shape result = *this;
+  for (int64_t& offset : result.offsets)
+    offset = static_cast<int64_t>(static_cast<uint64_t>(offset) ^ (bits & (alignment - 1)));
+  result.is_exact_signed = result.is_exact_unsigned = true;
+  result.normalise();
+  return result;
+}
+
+Shape Shape::shifted_right(unsigned bits) const {
+  if (!lanes_fit_below_base()) return varying();
+  Shape result = *this;
+  if (alignment == zero_base) {
+    for (int64_t& offset : result.offsets) offset >>= bits;
+  } else {
+    const bool keeps_lanes = alignment >> bits != 0;
+    for (int64_t& offset : result.offsets) offset = keeps_lanes ? offset >> bits : 0;
+    result.alignment = std::max<uint64_t>(1, alignment >> bits);
+  }
+  result.is_exact_signed = result.is_exact_unsigned = true;
+  result.normalise();
+  return result;
+}
+
+Shape Shape::in_type(unsigned bits) const {
+  if (!is_known()) return *this;
+  Shape result = *this;
+  const uint64_t mask = llvm::maskTrailingOnes<uint64_t>(bits);
+  if (is_constant()) {
+    const auto half = static_cast<int64_t>(mask / 2);
+    for (int64_t& offset : result.offsets) offset = static_cast<int64_t>(static_cast<uint64_t>(offset) & mask);
+    result.is_exact_unsigned = true;
+    result.is_exact_signed =
+        all_equal(result.offsets) || llvm::all_of(result.offsets, [&](int64_t o) { return o >= 0 && o <= half; });
+    return result;
+  }
+  if (bits >= 64) return result;
+  result.alignment = std::min(result.alignment, mask + 1);
+  if (is_exact_unsigned || is_exact_signed) return result;
+  for (int64_t& offset : result.offsets) offset = llvm::SignExtend64(static_cast<uint64_t>(offset), bits);
+  for (int64_t& coefficient : result.coefficients)
+    coefficient = llvm::SignExtend64(static_cast<uint64_t>(coefficient), bits);
+  return result;
+}
+
+bool Shape::has_steps_of(const Shape& other) const {
+  if (factor != other.factor || factor_is_signed != other.factor_is_signed) return false;
+  for (unsigned l = 1; l < offsets.size(); ++l)
+    if (step(l) != other.step(l) || factor_step(l) != other.factor_step(l)) return false;
+  return true;
+}
+
+Shape Shape::with_other_base() const {
+  Shape result = *this;
+  const int64_t first = offsets[0];
+  for (int64_t& offset : result.offsets) offset -= first;
+  if (factor) {
+    const int64_t first_coefficient = coefficients[0];
+    for (int64_t& coefficient : result.coefficients) coefficient -= first_coefficient;
+  }
+  result.alignment = 1;
+  return result;
+}
+
+Shape Shape::joined(const Shape& other) const {
+  if (is_unknown()) return other;
+  if (other.is_unknown()) return *this;
+  if (is_varying() || other.is_varying() || !has_steps_of(other)) return varying();
+  const bool same_lanes = offsets == other.offsets && coefficients == other.coefficients;
+  const bool same_base = alignment == other.alignment && alignment == zero_base;
+  Shape result = same_lanes ? *this : with_other_base();
+  if (same_lanes && !same_base)
+    result.alignment = std::min({alignment, other.alignment, largest_alignment});
+  result.is_exact_unsigned = is_exact_unsigned && other.is_exact_unsigned;
+  result.is_exact_signed = is_exact_signed && other.is_exact_signed;
+  result.add_guards(other.guards);
+  result.normalise();
+  return result;
+}
+
+void Shape::add_guards(const Guards& more) {
+  for (const llvm::CastInst* guard : more)
+    if (!llvm::is_contained(guards, guard)) guards.push_back(guard);
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,81 @@
+// The shape of a value: how it differs from lane to lane, as far as that is known when the kernel is compiled.
+//
+//     value[l] = base + factor * coefficients[l] + offsets[l]
+//
+// base and factor are the same in all lanes and known at run time only; coefficients and offsets are constants. The
+// arithmetic is that of the value's type: it wraps. Consecutive addresses, rows of a tile, one value for all lanes are
+// all shapes, and a value that has one is computed once, for lane 0, and not in every lane.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Instructions.h>
+
+#include <cstdint>
+
+namespace metalloid::cpu::vector {
+
+class Shape {
+ public:
+  using Lanes = llvm::SmallVector<int64_t, 0>;
+  using Guards = llvm::SmallVector<const llvm::CastInst*, 2>;
+
+  static Shape unknown() { return {}; }  // not yet seen
+  static Shape varying();
+  static Shape uniform(unsigned width);
+  static Shape constant(unsigned width, int64_t value);
+  static Shape constants(Lanes values);
+
+  bool is_unknown() const { return kind_ == Kind::unknown; }
+  bool is_varying() const { return kind_ == Kind::varying; }
+  bool is_known() const { return kind_ == Kind::known; }
+  bool is_uniform() const;
+  bool is_constant() const { return is_known() && !factor && alignment == zero_base; }  // in every lane
+
+  // How much further than lane 0 a lane is, apart from the factor.
+  int64_t step(unsigned lane) const { return offsets[lane] - offsets[0]; }
+  int64_t factor_step(unsigned lane) const { return factor ? coefficients[lane] - coefficients[0] : 0; }
+
+  static Shape sum(const Shape& a, const Shape& b, int sign);
+  Shape times(int64_t constant) const;
+  Shape times(llvm::Value* uniform) const;
+  // Bitwise operations with a constant, where lanes differ in bits that the base does not touch; else varying.
+  Shape and_with(uint64_t mask) const;
+  Shape or_with(uint64_t bits) const;
+  Shape xor_with(uint64_t bits) const;
+  Shape shifted_right(unsigned bits) const;
+
+  // As a value of an integer type: offsets are reduced to what its bits can hold.
+  Shape in_type(unsigned bits) const;
+
+  // The same steps from another base.
+  bool has_steps_of(const Shape& other) const;
+  Shape with_other_base() const;
+  Shape joined(const Shape& other) const;  // what holds for both
+  void add_guards(const Guards& more);
+
+  bool operator==(const Shape&) const = default;
+
+  static constexpr uint64_t zero_base = uint64_t{1} << 62;
+
+  Lanes offsets;
+  Lanes coefficients;  // empty without a factor
+  llvm::Value* factor = nullptr;
+  bool factor_is_signed = true;  // when it is extended to the value's type
+  uint64_t alignment = 1;        // the base is a multiple of this power of two; zero_base: it is 0
+
+  // value[l] = value[0] + steps holds for the numbers that the bits stand for, not only modulo 2^n.
+  bool is_exact_unsigned = false, is_exact_signed = false;
+
+  // Extensions that keep the steps if, at run time, no lane's operand wraps around. Where one does, the shape is wrong.
+  Guards guards;
+
+ private:
+  enum class Kind : uint8_t { unknown, known, varying };
+
+  bool lanes_fit_below_base() const;
+  void normalise();
+
+  Kind kind_ = Kind::unknown;
+};
+
+}  // namespace metalloid::cpu::vector

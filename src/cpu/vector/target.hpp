@@ -1,0 +1,17 @@
+// What the processor can do that a function is compiled for.
+#pragma once
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/Function.h>
+
+namespace metalloid::cpu::vector {
+
+// Whether the function's attribute "target-features" switches a feature of LLVM's on: "avx512f", "avx2".
+inline bool has_feature(const llvm::Function& function, llvm::StringRef feature) {
+  bool is_on = false;
+  for (llvm::StringRef setting : llvm::split(function.getFnAttribute("target-features").getValueAsString(), ','))
+    if (setting.substr(1) == feature) is_on = setting.front() == '+';
+  return is_on;
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,26 @@
+// What the code of a pipeline is made for besides its kernel. A pipeline has one width; its other variants are compiled
+// when a dispatch first needs them.
+#pragma once
+
+#include <cstdint>
+
+namespace metalloid::cpu::vector {
+
+// How the lanes of a group lie in their threadgroup, counted from the position of the group's first lane. Lanes are
+// numbered along x, then y, then z.
+enum class LanePositions : uint8_t {
+  row,     // all in one row: lane l is l further in x
+  blocks,  // rows of 2^log2_x lanes, layers of 2^log2_y rows, both powers of two
+  any,     // wherever the table of the thread's state says
+};
+
+struct Variant {
+  uint32_t width = 32;  // lanes of a group: 32, 16, 8 or 1
+  LanePositions positions = LanePositions::row;
+  uint8_t log2_x = 0, log2_y = 0;  // of blocks
+  bool is_partial = false;         // the group has `lanes` of the thread's state; if not, it has `width`
+
+  bool operator==(const Variant&) const = default;
+};
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,148 @@
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "cpu/vector/groups.hpp"
+#include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/widener.hpp"
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+// Hints that mean nothing to what comes after.
+bool is_hint(llvm::Intrinsic::ID id) {
+  switch (id) {
+    case llvm::Intrinsic::assume:
+    case llvm::Intrinsic::lifetime_start:
+    case llvm::Intrinsic::lifetime_end:
+    case llvm::Intrinsic::experimental_noalias_scope_decl:
+    case llvm::Intrinsic::donothing:
+    case llvm::Intrinsic::sideeffect:
+    case llvm::Intrinsic::var_annotation:
+    case llvm::Intrinsic::dbg_value:
+    case llvm::Intrinsic::dbg_declare:
+    case llvm::Intrinsic::prefetch:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void Widener::widen_call(llvm::CallInst& call) {
+  const llvm::Function* called = call.getCalledFunction();
+  if (!called) return give_up(call);
+  const llvm::StringRef name = called->getName();
+  if (name == lane_function) {
+    define_scalar(call, builder_.getInt32(0));
+  } else if (name == "metal.threadgroup_barrier") {
+    builder_.CreateCall(
+        old_.getParent()->getOrInsertFunction(barrier_function, builder_.getVoidTy(), builder_.getPtrTy()),
+        {new_->getArg(0)});
+  } else if (name == "metal.simdgroup_barrier") {
+    // All lanes are here, and what they did before is done.
+  } else if (name == turn_function) {
+    clone_scalar(call);
+  } else if (is_group_function(name)) {
+    llvm::SmallVector<Operand> operands;
+    for (llvm::Value* argument : call.args()) operands.push_back(operand(argument));
+    Components result = emit_group_call(emission(), *called, operands);
+    if (call.getType()->isVoidTy()) return;
+    if (shapes_.is_known(&call))
+      define_scalar(call, result[0]);
+    else
+      define(call, std::move(result));
+  } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
+    if (is_hint(intrinsic->getIntrinsicID())) return;
+    if (shapes_.is_known(&call))
+      clone_scalar(call);
+    else
+      define(call, widened_intrinsic(*intrinsic));
+  } else {
+    call_lane_by_lane(call);
+  }
+}
+
+void Widener::call_lane_by_lane(llvm::CallInst& call) {
+  llvm::IRBuilder<> start(entry_, entry_->begin());
+  llvm::SmallVector<llvm::AllocaInst*> results;
+  llvm::SmallVector<llvm::Type*, 2> types;
+  if (!call.getType()->isVoidTy()) types = scalars_of(call.getType());
+  for (llvm::Type* type : types) {
+    results.push_back(start.CreateAlloca(llvm::ArrayType::get(type, width_)));
+    results.back()->setAlignment(llvm::Align(64));
+  }
+
+  llvm::SmallVector<Components> arguments;
+  for (llvm::Value* argument : call.args())
+    arguments.push_back(shapes_.is_uniform(argument) ? Components{} : lanes(argument));
+  llvm::SmallVector<llvm::Value*> uniform;
+  for (llvm::Value* argument : call.args())
+    uniform.push_back(shapes_.is_uniform(argument) ? scalar(argument) : nullptr);
+
+  llvm::Value* bits = emission().mask_bits();
+  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = new_block("lane"), *after = new_block("lanes.end");
+  builder_.CreateCondBr(builder_.CreateIsNull(bits), after, loop);
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode* left = builder_.CreatePHI(bits->getType(), 2);
+  left->addIncoming(bits, before);
+  llvm::Value* lane = builder_.CreateZExt(
+      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue()), builder_.getInt64Ty());
+
+  // A value of one lane, put together from its scalars.
+  const std::function<llvm::Value*(llvm::Type*, const Components&, size_t&)> assemble =
+      [&](llvm::Type* type, const Components& parts, size_t& next) -> llvm::Value* {
+    if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
+      llvm::Value* value = llvm::PoisonValue::get(type);
+      for (unsigned i = 0; i < vector->getNumElements(); ++i)
+        value = builder_.CreateInsertElement(value, builder_.CreateExtractElement(parts[next++], lane), i);
+      return value;
+    }
+    if (!type->isAggregateType()) return builder_.CreateExtractElement(parts[next++], lane);
+    llvm::Value* value = llvm::PoisonValue::get(type);
+    const auto count = type->isArrayTy() ? type->getArrayNumElements() : type->getStructNumElements();
+    for (unsigned i = 0; i < count; ++i)
+      value = builder_.CreateInsertValue(
+          value, assemble(llvm::GetElementPtrInst::getTypeAtIndex(type, uint64_t{i}), parts, next), i);
+    return value;
+  };
+  llvm::SmallVector<llvm::Value*> values;
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    size_t next = 0;
+    values.push_back(uniform[i] ? uniform[i] : assemble(call.getArgOperand(i)->getType(), arguments[i], next));
+  }
+  auto* copy = llvm::cast<llvm::CallInst>(call.clone());
+  for (unsigned i = 0; i < call.arg_size(); ++i) copy->setArgOperand(i, values[i]);
+  builder_.Insert(copy);
+
+  size_t place = 0;
+  const std::function<void(llvm::Value*)> keep = [&](llvm::Value* value) {
+    llvm::Type* type = value->getType();
+    if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
+      for (unsigned i = 0; i < vector->getNumElements(); ++i) keep(builder_.CreateExtractElement(value, i));
+    } else if (type->isAggregateType()) {
+      const auto count = type->isArrayTy() ? type->getArrayNumElements() : type->getStructNumElements();
+      for (unsigned i = 0; i < count; ++i) keep(builder_.CreateExtractValue(value, i));
+    } else {
+      if (type->isIntegerTy(1)) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+      builder_.CreateStore(value, builder_.CreateInBoundsGEP(value->getType(), results[place++], {lane}));
+    }
+  };
+  if (!call.getType()->isVoidTy()) keep(copy);
+
+  llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, llvm::ConstantInt::get(bits->getType(), 1)));
+  left->addIncoming(rest, builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateIsNull(rest), after, loop);
+  builder_.SetInsertPoint(after);
+  if (call.getType()->isVoidTy()) return;
+  Components components;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i]->isIntegerTy(1))
+      components.push_back(builder_.CreateIsNotNull(builder_.CreateLoad(vector_of(builder_.getInt8Ty()), results[i])));
+    else
+      components.push_back(builder_.CreateLoad(vector_of(types[i]), results[i]));
+  }
+  define(call, std::move(components));
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,163 @@
+// Makes the code of one lane into the code of all lanes of a group.
+//
+// Values. What has a shape is computed once, for lane 0; what has none is a vector with an element for each lane, or
+// several, one for each scalar of its type. Values that live longer than their block go through slots, which become
+// registers at the end: no block depends on how another was widened.
+//
+// Control flow. A branch that all lanes take together stays a branch. One that they disagree on becomes a straight
+// line: both sides run, one after the other in the order of block_order.hpp, each with the mask of the lanes that are
+// there; a block that no lane reached is skipped. A loop runs until its last lane has left, and those that left early
+// wait behind it.
+//
+// Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_memory.cpp and widen_calls.cpp
+// what one instruction becomes.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cpu/vector/emission.hpp"
+#include "cpu/vector/neighbours.hpp"
+#include "cpu/vector/shape_analysis.hpp"
+#include "cpu/vector/variant.hpp"
+
+namespace metalloid::cpu::vector {
+
+class Widener {
+ public:
+  // `agreements`: blocks whose branch is taken together, or the group starts again as a partial one.
+  Widener(llvm::Function& lane_form, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops, const Variant& variant,
+          const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements);
+
+  // The new function, beside the old one. Null: `problem` says what cannot be widened.
+  llvm::Function* widen(std::string& problem);
+
+ private:
+  using Blocks = llvm::SmallSetVector<llvm::BasicBlock*, 8>;
+
+  // Control flow.
+  void make_slots();
+  void widen_block(llvm::BasicBlock* block);
+  void start_loop(llvm::BasicBlock* header);
+  void load_mask(llvm::BasicBlock* block);
+  void skip_if_empty(llvm::BasicBlock* block);
+  bool may_run_empty(const llvm::BasicBlock* block) const;
+  void leave(llvm::BasicBlock* block);
+  void leave_together(llvm::BasicBlock* block, llvm::Value* condition);
+  void leave_apart(llvm::BasicBlock* block);
+  void agree_or_restart(llvm::BasicBlock* block);
+  void follow_edge(llvm::BasicBlock* from, llvm::BasicBlock* to, llvm::Value* lanes);
+  llvm::BasicBlock* next_of(llvm::BasicBlock* block, llvm::ArrayRef<llvm::BasicBlock*> targets);
+  llvm::BasicBlock* back_edge(llvm::BasicBlock* block) const;
+  bool waits_for_others(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const;
+
+  // Values.
+  llvm::Value* scalar(llvm::Value* value);          // of lane 0
+  const Components& lanes(llvm::Value* value);      // of all
+  llvm::Value* vector(llvm::Value* value) { return lanes(value)[0]; }
+  Operand operand(llvm::Value* value);
+  llvm::Value* spread(llvm::Value* value, const Shape& shape);
+  void define(const llvm::Instruction& instruction, Components components);
+  void define(const llvm::Instruction& instruction, llvm::Value* value) { define(instruction, Components{value}); }
+  void define_scalar(const llvm::Instruction& instruction, llvm::Value* value);
+  void forget_since(size_t mark);
+  llvm::Value* load_slot(llvm::AllocaInst* slot, llvm::Type* type);
+  void store_slot(llvm::Value* value, llvm::AllocaInst* slot);
+  llvm::AllocaInst* make_slot(llvm::Type* type);
+  llvm::Type* slot_type(llvm::Type* scalar) const;
+
+  // Instructions.
+  void widen_instruction(llvm::Instruction& instruction);
+  void clone_scalar(llvm::Instruction& instruction);
+  Components widened(llvm::Instruction& instruction);
+  llvm::Value* widened_binary(llvm::BinaryOperator& operation);
+  llvm::Value* widened_division(llvm::Instruction::BinaryOps operation, llvm::Value* a, llvm::Value* b);
+  llvm::Value* widened_cast(llvm::CastInst& cast);
+  Components widened_bits(llvm::BitCastInst& cast);
+  llvm::Value* widened_address(llvm::GetElementPtrInst& address);
+  llvm::Value* widened_intrinsic(llvm::IntrinsicInst& intrinsic);
+  llvm::Value* in_float(llvm::Value* value);
+  llvm::Value* from_float(llvm::Value* value, llvm::Type* scalar);
+
+  // Memory.
+  void widen_load(llvm::LoadInst& load);
+  void widen_store(llvm::StoreInst& store);
+  llvm::Value* load_runs(llvm::LoadInst& load, const Shape& shape);
+  Components load_strided(llvm::LoadInst& load, const Neighbours& neighbours, int64_t stride_in_bytes);
+  void store_one(llvm::StoreInst& store);
+  void store_runs(llvm::StoreInst& store, const Shape& shape);
+  void store_together(const Neighbours& neighbours);
+  void by_shape_or_scattered(const Shape& shape, llvm::ArrayRef<llvm::StoreInst*> stores,
+                             const std::function<void()>& by_shape);
+  Components gather(llvm::LoadInst& load);
+  void scatter(llvm::StoreInst& store);
+  llvm::Value* guards_hold(const Shape& shape);
+  llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
+  llvm::Value* safe_pointers(llvm::Value* pointers);
+
+  // Calls.
+  void widen_call(llvm::CallInst& call);
+  void call_lane_by_lane(llvm::CallInst& call);
+
+  // Common.
+  Emission emission() { return {builder_, width_, mask_}; }
+  llvm::FixedVectorType* vector_of(llvm::Type* scalar) const { return llvm::FixedVectorType::get(scalar, width_); }
+  llvm::Value* splat(llvm::Value* value) { return builder_.CreateVectorSplat(width_, value); }
+  llvm::Value* any(llvm::Value* mask);
+  llvm::Value* all(llvm::Value* mask);
+  llvm::Value* mask() { return emission().mask(); }
+  llvm::BasicBlock* new_block(const llvm::Twine& name);
+  // One of two ways; what they give comes together.
+  Components choose(llvm::Value* condition, const std::function<Components()>& likely,
+                    const std::function<Components()>& unlikely);
+  void give_up(const llvm::Instruction& instruction);
+
+  llvm::Function& old_;
+  const ShapeAnalysis& shapes_;
+  const llvm::LoopInfo& loops_;
+  const llvm::DataLayout& layout_;
+  llvm::LLVMContext& context_;
+  const Variant variant_;
+  const unsigned width_;
+  const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements_;
+  bool has_mask_registers_ = false;  // of the processor: masked accesses are as cheap as others
+
+  llvm::Function* new_ = nullptr;
+  llvm::IRBuilder<> builder_;
+  llvm::BasicBlock* entry_ = nullptr;
+  std::vector<llvm::BasicBlock*> order_;
+  llvm::DenseMap<const llvm::BasicBlock*, unsigned> place_;
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::BasicBlock*> blocks_;
+  llvm::DenseMap<const llvm::BasicBlock*, Blocks> deferred_;  // what is still to be visited after a block
+  llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::AllocaInst*, 2>> slots_;
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> mask_slots_;
+  std::vector<llvm::AllocaInst*> promoted_;
+  llvm::Value* lanes_there_ = nullptr;  // of a partial group; null: all
+  llvm::Value* nowhere_ = nullptr;  // memory that lanes which are off may access
+
+  // Of the block being widened.
+  llvm::Value* mask_ = nullptr;  // null: all lanes
+  llvm::DenseMap<const llvm::Value*, llvm::Value*> scalars_;
+  llvm::DenseMap<const llvm::Value*, Components> lanes_;
+  llvm::DenseMap<const llvm::Instruction*, Components> loaded_before_;  // with a neighbour
+  llvm::DenseMap<const llvm::Instruction*, Neighbours> stored_later_;
+  struct Remembered {
+    const llvm::Value* value;
+    bool is_scalar;
+  };
+  std::vector<Remembered> remembered_;  // what the two were asked for, in order
+
+  std::string problem_;
+};
+
+// The scalars that a type consists of.
+llvm::SmallVector<llvm::Type*, 2> scalars_of(llvm::Type* type);
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,85 @@
+#include "differ/child.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+namespace metalloid::differ {
+
+namespace {
+
+[[noreturn]] void work_and_end(const std::function<void(ChildReport&)>& work, int descriptor) {
+  ChildReport report(descriptor);
+  int status = 0;
+  try {
+    work(report);
+  } catch (const std::exception& exception) {
+    fmt::print(stderr, "{}\n", exception.what());
+    status = 1;
+  }
+  _exit(status);
+}
+
+void read_lines(int descriptor, const std::function<void(std::string_view)>& line) {
+  std::string text;
+  char buffer[4096];
+  while (true) {
+    const ssize_t count = read(descriptor, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    text.append(buffer, static_cast<size_t>(count));
+    for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n')) {
+      line(std::string_view(text).substr(0, end));
+      text.erase(0, end + 1);
+    }
+  }
+}
+
+}  // namespace
+
+void ChildReport::line(std::string_view text) {
+  std::string with_end(text);
+  for (char& c : with_end)
+    if (c == '\n') c = ' ';
+  with_end += '\n';
+  for (std::string_view rest = with_end; !rest.empty();) {
+    const ssize_t count = write(descriptor_, rest.data(), rest.size());
+    if (count < 0 && errno != EINTR) _exit(1);  // nobody listens any more
+    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  }
+}
+
+void ChildReport::expect_a_line_within(unsigned seconds) {
+  alarm(seconds);
+}
+
+std::string run_in_child(const std::function<void(ChildReport&)>& work,
+                         const std::function<void(std::string_view)>& line) {
+  int ends[2];
+  if (pipe(ends) != 0) return fmt::format("cannot be started: {}", std::strerror(errno));
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    work_and_end(work, ends[1]);
+  }
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return fmt::format("cannot be started: {}", std::strerror(errno));
+  }
+  read_lines(ends[0], line);
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? "took too long" : strsignal(WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "" : fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
+}  // namespace metalloid::differ

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# metalloid bench kernels, on small sizes
+
+it_measures_every_kernel_and_writes_what_it_found() {
+  expect 0 metalloid bench kernels --quick --json out.json --chart out.svg --chart out.png
+  for kernel in add exp gelu gelu_half matmul_naive matmul_tiled matmul_simdgroup softmax_tree softmax_simd rms_norm \
+    layer_norm reduction scan sort transpose convolution_naive convolution_tiled matvec matvec_q4 attention mandelbrot \
+    histogram gather scatter; do
+    grep -qE "^$kernel +[0-9].* [0-9.]+ +(GB|GFLOP|Gkeys)/s" stdout || fail "$kernel was not measured"
+    expect_text out.json "\"$kernel\""
+  done
+  expect_text out.json '"milliseconds"'
+  expect_text out.svg "<svg"
+  [[ $(head -c 4 out.png | tail -c 3) == PNG ]] || fail "out.png is no PNG file"
+}
+
+it_measures_only_what_is_asked_for() {
+  expect 0 metalloid bench kernels --quick --only scan,exp
+  grep -qE "^exp " stdout || fail "exp was not measured"
+  grep -qE "^scan " stdout || fail "scan was not measured"
+  expect_no_text stdout softmax
+}
+
+it_does_without_peers_and_says_what_is_missing() {
+  mkdir alone
+  cp "$(command -v metalloid)" alone/metalloid
+  expect 0 alone/metalloid bench kernels --quick --only exp
+  expect_text stdout "OpenCL      - there is no metalloid-opencl-peer beside metalloid"
+  grep -qE "^exp +4 Ki +[0-9.]+ +- +- " stdout || fail "there is no dash for what was not measured"
+}
+
+it_says_which_kernels_there_are() {
+  expect 2 metalloid bench kernels --quick --only nonsense
+  expect_text stderr nonsense
+  expect_text stderr matmul_simdgroup
+}
+
+it_draws_only_what_it_can_draw() {
+  expect 2 metalloid bench kernels --quick --only exp --chart out.gif
+  expect_text stderr out.gif
+  expect_no_file out.gif
+}
+
+it_does_not_time_a_wrong_result() {
+  mkdir alone
+  cp "$(command -v metalloid)" alone/metalloid
+  cat >alone/metalloid-opencl-peer <<'PEER'
+#!/usr/bin/env bash
+# Answers as a peer does; every result is zero.
+answer() { printf 'ok %d\n' "$1" && head -c "$1" /dev/zero; }
+printf 'ok 4\nfake'
+while read -r request first second _; do
+  case $request in
+    load) head -c "$first" >/dev/null && answer 0 ;;
+    buffer) head -c "$second" >/dev/null && answer 0 ;;
+    run) printf 'ok 2\n1 ' ;;
+    read) answer 16384 ;;
+    *) answer 0 ;;
+  esac
+done
+PEER
+  chmod +x alone/metalloid-opencl-peer
+  expect 1 alone/metalloid bench kernels --quick --only exp
+  expect_text stdout fake
+  grep -qE "^exp +4 Ki +[0-9.]+ +wrong +- " stdout || fail "a wrong result was timed"
+  expect_text stderr "exp, OpenCL: 4096 of 4096 results are wrong; number 0 is 0, not "
+}

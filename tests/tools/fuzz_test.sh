@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# metalloid fuzz
+
+it_prints_the_kernel_of_a_seed() {
+  expect 0 metalloid fuzz kernels --seed 5 --print
+  expect_text stdout "kernel void f("
+  cp stdout first
+  expect 0 metalloid fuzz kernels --seed 5 --print
+  cmp stdout first || fail "the same seed gave another kernel"
+}
+
+it_finds_no_difference_in_a_few_kernels() {
+  expect 0 metalloid fuzz kernels --seed 2168 --count 2 --keep found
+  expect_text stdout "2 random kernels, 0 of them wrong"
+  [[ ! -e found ]] || fail "something was kept"
+}
+
+it_refuses_widths_that_no_engine_has() {
+  expect 2 metalloid fuzz kernels --width 7
+  expect_text stderr "--width"
+}
