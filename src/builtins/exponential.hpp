@@ -6,10 +6,10 @@
 
 namespace metalloid::builtins {
 
-// x * 2^n for -252 <= n <= 254, rounded once even where the result is denormal or overflows.
+// x * 2^n for -252 <= n <= 254, rounded once even where the result is denormal or overflows: an intrinsic, because some
+// processors have an instruction for it.
 METALLOID_INLINE float scale(float x, int n) {
-  const int half = n >> 1;
-  return x * power_of_two(half) * power_of_two(n - half);
+  return __builtin_elementwise_ldexp(x, n);
 }
 
 // 2^r for |r| <= 1/2, within 2^-26; and with a shorter polynomial, within 2^-23.

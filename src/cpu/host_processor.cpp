@@ -57,6 +57,14 @@ Result<const llvm::Target*> target_of(const llvm::Triple& triple) {
   return target;
 }
 
+// Virtual machines hide instructions for systems from their guests; no kernel misses them.
+bool is_used_by_kernels(llvm::StringRef feature, const llvm::Triple& triple) {
+  if (!triple.isX86()) return true;
+  const llvm::StringRef families[] = {"sse",   "ssse",   "avx",   "amx", "fma",  "f16c", "xop",  "bmi",
+                                      "lzcnt", "popcnt", "movbe", "adx", "cx16", "gfni", "egpr", "cf"};
+  return llvm::any_of(families, [&](llvm::StringRef family) { return feature.starts_with(family); });
+}
+
 // A processor that can do no more than the host.
 Result<Processor> weaker_processor(const std::string& name, Processor host) {
   const llvm::Triple triple(host.triple);
@@ -75,8 +83,9 @@ Result<Processor> weaker_processor(const std::string& name, Processor host) {
     const auto found = features.find(feature.Key);
     if (found == features.end()) continue;  // how to tune, not what there is
     const bool is_asked = asked->hasFeature(feature.Value);
-    if (is_asked && !found->second) missing += (missing.empty() ? "" : ", ") + found->first;
-    found->second = is_asked;
+    if (is_asked && !found->second && is_used_by_kernels(found->first, triple))
+      missing += (missing.empty() ? "" : ", ") + found->first;
+    found->second &= is_asked;
   }
   if (!missing.empty())
     return Error{fmt::format("{} is '{}', but this processor ({}) lacks what that one has: {}", processor_variable,

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 
@@ -35,6 +37,22 @@ class Adopted final : public device::Memory {
   }
 };
 
+// Large buffers get large pages, of which a processor can keep the addresses of far more memory at hand.
+constexpr size_t large_page = size_t{2} << 20;
+
+void* map_pages(size_t bytes) {
+  constexpr int access = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (bytes < large_page) return mmap(nullptr, bytes, access, kind, -1, 0);
+  void* mapped = mmap(nullptr, bytes + large_page, access, kind, -1, 0);
+  if (mapped == MAP_FAILED) return mapped;
+  auto* start = static_cast<std::byte*>(mapped);
+  const size_t before = (large_page - reinterpret_cast<uintptr_t>(start) % large_page) % large_page;
+  if (before > 0) munmap(start, before);
+  if (before < large_page) munmap(start + before + bytes, large_page - before);
+  madvise(start + before, bytes, MADV_HUGEPAGE);  // advice: nothing is wrong if it is not taken
+  return start + before;
+}
+
 }  // namespace
 
 uint64_t physical_memory() {
@@ -52,7 +70,7 @@ Result<std::unique_ptr<device::Memory>> allocate_memory(size_t bytes) {
     return Error{fmt::format("{} bytes were asked for; this machine has {}", bytes, physical_memory())};
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t mapped = (std::max<size_t>(bytes, 1) + page - 1) / page * page;
-  void* start = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* start = map_pages(mapped);
   if (start == MAP_FAILED)
     return Error{fmt::format("the system gave no {} bytes of memory: {}", bytes, std::strerror(errno))};
   return std::unique_ptr<device::Memory>(new Pages(start, bytes, mapped));

@@ -18,6 +18,7 @@
 #include "cache/disk_cache.hpp"
 #include "cpu/lower/division.hpp"
 #include "cpu/lower/entry.hpp"
+#include "cpu/lower/scaling.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/lower/threadgroup_memory.hpp"
 #include "cpu/optimise.hpp"
@@ -25,11 +26,14 @@
 #include "cpu/reference/turns_pass.hpp"
 #include "cpu/runtime_symbols.hpp"
 #include "cpu/validation/instrument.hpp"
+#include "cpu/vector/explanation.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/passes.hpp"
+#include "cpu/vector/target.hpp"
 #include "cpu/vector/vectorise.hpp"
+#include "cpu/vector/width.hpp"
 
 namespace metalloid::cpu {
 
@@ -57,8 +61,8 @@ void add_to_key(cache::CacheKey& key, const Function& kernel, std::span<const de
 
 void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
   if (!variant) return void(key.add("reference"));
-  key.add("vector").add(fmt::format("{} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
-                                    variant->log2_x, variant->log2_y, variant->is_partial));
+  key.add("vector").add(fmt::format("{} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
+                                    variant->log2_x, variant->log2_y, variant->is_partial, variant->streams));
 }
 
 Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
@@ -68,7 +72,11 @@ Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span
     return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
   }();
   cache::CacheKey key(compiler_fingerprint());
-  key.add("cpu").add(LLVM_VERSION_STRING).add(processor.key()).add(builtins_hash).add(request.validate ? "validate" : "");
+  key.add("cpu")
+      .add(LLVM_VERSION_STRING)
+      .add(processor.key())
+      .add(builtins_hash)
+      .add(request.validate ? "validate" : "");
   add_to_key(key, variant);
   if (auto added = add_to_key(key, request.kernel); !added) return Error{added.error()};
   add_to_key(key, *request.kernel.library->find(request.kernel.name), slots);
@@ -110,17 +118,33 @@ void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, co
                            layout_symbol);
 }
 
-// LLVM prints what it has to say, unless it is told otherwise; its warnings are about its own business.
-void keep_errors(llvm::LLVMContext& context, std::string& problem) {
-  context.setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo* info, void* text) {
-        if (info->getSeverity() != llvm::DS_Error) return;
-        llvm::raw_string_ostream stream(*static_cast<std::string*>(text));
-        llvm::DiagnosticPrinterRawOStream printer(stream);
-        info->print(printer);
-      },
-      &problem);
-}
+// LLVM prints what it has to say, unless it is told otherwise; its warnings are about its own business, and so is what
+// it remarks, but for registers that it runs out of.
+class DiagnosticHandler final : public llvm::DiagnosticHandler {
+ public:
+  DiagnosticHandler(std::string& problem, vector::Explanation* explanation)
+      : problem_(problem), explanation_(explanation) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream stream(problem_);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    } else if (const auto* remark = llvm::dyn_cast<llvm::DiagnosticInfoOptimizationBase>(&info);
+               remark && explanation_ && remark->getPassName() == registers) {
+      explanation_->note_spills(*remark);
+    }
+    return true;
+  }
+
+  bool isMissedOptRemarkEnabled(llvm::StringRef pass) const override { return explanation_ && pass == registers; }
+  bool isAnyRemarkEnabled() const override { return explanation_; }
+
+ private:
+  static constexpr llvm::StringLiteral registers = "regalloc";
+  std::string& problem_;
+  vector::Explanation* const explanation_;
+};
 
 Status verify(const llvm::Module& module, const std::string& kernel) {
   std::string problem;
@@ -163,9 +187,10 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   }
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, nullptr);
   lower::lower_thread_builtins(module, nullptr);
+  lower::expand_scaling(module);
   lower::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses, /*width=*/1, /*needs_fibers=*/true);
+  add_layout(module, layout, uses, vector::each_thread_by_itself, /*needs_fibers=*/true);
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);
@@ -192,7 +217,8 @@ bool waits_for_other_groups(const llvm::Module& module) {
   return false;
 }
 
-Status compile_for_vector_engine(const Compilation& kernel, const vector::Variant& variant) {
+Status compile_for_vector_engine(const Compilation& kernel, const vector::Variant& variant, vector::WidthChoice* choice,
+                                 vector::Explanation* explanation) {
   llvm::Module& module = kernel.module();
   const std::string uses = uses_of_arguments(*kernel.prepared.kernel, kernel.slots);
   rename(kernel.prepared);
@@ -201,32 +227,67 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, &variant);
   vector::inline_calls(module);
   lower::lower_thread_builtins(module, &variant);
+  if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
   lower::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
   if (auto valid = verify(module, kernel.name()); !valid) return valid;
-  if (auto vectorised = vector::vectorise(module, variant, kernel.machine); !vectorised) return vectorised;
-  if (auto found = find_group_calls_of_one_lane(module, kernel.name()); !found) return found;
+  if (auto vectorised = vector::vectorise(module, variant, kernel.machine, choice, explanation); !vectorised)
+    return vectorised;
+  if (choice && choice->width != variant.width) return success();
+  if (auto found = find_group_calls_of_one_lane(module, kernel.name()); !found) {
+    if (!choice) return found;
+    *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};
+    return success();
+  }
   add_layout(module, layout, uses, variant.width, waits_for_other_groups(module));
   return success();
 }
 
+// With `choice`, there is no code if another width suits the kernel better. With `explanation`, that is made on the
+// way.
 Result<std::string> compile(const device::PipelineRequest& request, std::span<const device::Slot> slots,
-                            const vector::Variant* variant, const Processor& processor) {
+                            const vector::Variant* variant, const Processor& processor, vector::WidthChoice* choice,
+                            vector::Explanation* explanation) {
   auto machine = make_target_machine(processor);
   if (!machine) return Error{machine.error()};
   llvm::LLVMContext context;
   std::string problem;
-  keep_errors(context, problem);
+  context.setDiagnosticHandler(std::make_unique<DiagnosticHandler>(problem, explanation));
   auto prepared = bitcode::prepare(context, request);
   if (!prepared) return Error{prepared.error()};
 
   const Compilation kernel{request, slots, **machine, *prepared};
-  auto compiled = variant ? compile_for_vector_engine(kernel, *variant) : compile_for_reference_engine(kernel);
+  auto compiled =
+      variant ? compile_for_vector_engine(kernel, *variant, choice, explanation) : compile_for_reference_engine(kernel);
   if (!compiled) return Error{compiled.error()};
+  if (choice && choice->width != variant->width) return std::string();
   if (auto found = find_bodies(kernel.module(), kernel.name()); !found) return Error{found.error()};
   auto code = generate_code(kernel.module(), kernel.machine);
   if (!problem.empty()) return Error{fmt::format("'{}' cannot be compiled: {}", kernel.name(), problem)};
   return code;
+}
+
+// Most kernels run best in 32 lanes; compiling them so finds out which do not.
+Result<std::string> compile_at_best_width(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                                          vector::Variant variant, const Processor& processor,
+                                          vector::Explanation* explanation) {
+  vector::WidthChoice choice;
+  variant.width = vector::widths.front();
+  auto code = compile(request, slots, &variant, processor, &choice, explanation);
+  if (!code || choice.width == variant.width) return code;
+  if (choice.width == vector::each_thread_by_itself)
+    return compile(request, slots, nullptr, processor, nullptr, nullptr);
+  variant.width = choice.width;
+  // What there is to say about one thread at a time is why there are not more.
+  return compile(request, slots, &variant, processor, nullptr, choice.width == 1 ? nullptr : explanation);
+}
+
+Result<std::string> compile(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                            const vector::Variant* variant, const Processor& processor,
+                            vector::Explanation* explanation = nullptr) {
+  if (variant && variant->width == vector::any_width)
+    return compile_at_best_width(request, slots, *variant, processor, explanation);
+  return compile(request, slots, variant, processor, nullptr, explanation);
 }
 
 }  // namespace
@@ -257,6 +318,15 @@ Result<std::string> object_code(const device::PipelineRequest& request, std::spa
   }
   for (const auto& archive : request.archives) archive->store(name, *code);
   return code;
+}
+
+Result<std::string> explain(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                            const vector::Variant& variant, const Processor& processor) {
+  vector::Explanation explanation(request.kernel.name);
+  explanation.choose(variant.width, "METALLOID_WIDTH says so");
+  auto code = compile(request, slots, &variant, processor, &explanation);
+  if (!code) return Error{code.error()};
+  return explanation.text();
 }
 
 }  // namespace metalloid::cpu

@@ -22,7 +22,7 @@ struct ObjectLayout {
   uint64_t initial_bytes;
   const char* initial;        // what the first bytes of threadgroup memory are when a threadgroup starts
   const bool* uses_argument;  // of each slot
-  uint32_t width;             // lanes that one call of the entry runs
+  uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
   bool needs_fibers;          // on the vector engine: groups of a threadgroup wait for each other
 };
 
@@ -30,6 +30,10 @@ struct ObjectLayout {
 // disk cache, else compiled now; then archives that asked for it and did not have it are given it.
 Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots,
                                 const vector::Variant* variant, const Processor& processor);
+
+// What keeps the kernel from being fast on the vector engine, for people. Compiles it once more, for that only.
+Result<std::string> explain(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                            const vector::Variant& variant, const Processor& processor);
 
 // Of the sources that object code is made by.
 std::string_view compiler_fingerprint();

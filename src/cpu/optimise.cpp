@@ -2,11 +2,17 @@
 
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/CodeGen/CodeGenTargetMachineImpl.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetLoweringObjectFile.h>
 
 #include "bitcode/analyses.hpp"
 #include "cpu/lower/private_arrays.hpp"
@@ -25,6 +31,20 @@ void expect_endless_loops(llvm::Function& function) {
       last->setMetadata(llvm::LLVMContext::MD_loop, llvm::makePostTransformationMetadata(
                                                         function.getContext(), loop, {"llvm.loop.mustprogress"}, {}));
   }
+}
+
+// Products of tiles in registers, as of simdgroup matrices: the scheduler would begin so many at once that their sums
+// no longer fit into registers.
+bool has_products_of_tiles(const llvm::Module& module) {
+  constexpr unsigned many = 64;
+  const auto is_product = [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    return call && call->getIntrinsicID() == llvm::Intrinsic::fmuladd && call->getType()->isVectorTy();
+  };
+  for (const llvm::Function& function : module)
+    for (const llvm::BasicBlock& block : function)
+      if (llvm::count_if(block, is_product) >= many) return true;
+  return false;
 }
 
 }  // namespace
@@ -51,11 +71,23 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 }
 
 Result<std::string> generate_code(llvm::Module& module, llvm::TargetMachine& machine) {
+  auto& generator = static_cast<llvm::CodeGenTargetMachineImpl&>(machine);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+  auto* functions = new llvm::MachineModuleInfoWrapperPass(&generator);  // the pass manager's, like all it is given
+  llvm::TargetPassConfig* steps = generator.createPassConfig(passes);
+  if (has_products_of_tiles(module)) steps->disablePass(&llvm::MachineSchedulerID);
+  passes.add(steps);
+  passes.add(functions);
+  if (steps->addISelPasses()) return Error{"LLVM cannot generate code for this processor"};
+  steps->addMachinePasses();
+  steps->setInitialized();
+  llvm::MCContext& context = functions->getMMI().getContext();
+  generator.getObjFileLowering()->Initialize(context, generator);
+  if (generator.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, context))
     return Error{"LLVM cannot generate code for this processor"};
+  passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   return std::string(object);
 }

@@ -31,7 +31,7 @@ Result<uint32_t> max_threads(const device::PipelineRequest& request, const Funct
 // What the environment asks for.
 struct Choice {
   bool is_vector = false;
-  vector::Variant variant;
+  vector::Variant variant{.width = vector::any_width};
 };
 
 Result<Choice> choose_engine() {
@@ -48,6 +48,11 @@ Result<Choice> choose_engine() {
     choice.variant.width = known->lanes;
   }
   return choice;
+}
+
+bool wants_explanation() {
+  const char* explain = std::getenv("METALLOID_EXPLAIN");
+  return explain && std::string_view(explain) == "1";
 }
 
 }  // namespace
@@ -88,11 +93,20 @@ Status Pipeline::compile(std::shared_ptr<Loader> loader, const device::PipelineR
   if (!choice) return Error{choice.error()};
   auto processor = host_processor();
   if (!processor) return Error{processor.error()};
-  if (choice->is_vector && !request.validate) {
-    auto variants = vector::Variants::make(std::move(loader), request, slots, choice->variant, *processor);
+  const bool is_vector = choice->is_vector && !request.validate;
+  if (wants_explanation()) {
+    Result<std::string> text = is_vector ? explain(request, slots, choice->variant, *processor)
+                                         : fmt::format("{}: on the reference engine, one thread at a time\n", name);
+    if (!text) return Error{text.error()};
+    fmt::print(stderr, "{}", *text);
+  }
+  if (is_vector) {
+    auto variants = vector::Variants::make(loader, request, slots, choice->variant, *processor);
     if (!variants) return Error{variants.error()};
-    variants_ = std::move(*variants);
-    return success();
+    if ((*variants)->width() != vector::each_thread_by_itself) {
+      variants_ = std::move(*variants);
+      return success();
+    }
   }
   auto object = object_code(request, slots, nullptr, *processor);
   if (!object) return Error{object.error()};

@@ -1,6 +1,6 @@
 // What a switch between stacks is to the processor. Only what a call must keep is kept, and the other stack is gone on
-// with by a return: processors foresee that, and a switch is a matter of a few nanoseconds. Nothing here needs a library,
-// so that tests can run it where there is none.
+// with by a return: processors foresee that, and a switch is a matter of a few nanoseconds. Nothing here needs a
+// library, so that tests can run it where there is none.
 #pragma once
 
 #include <stddef.h>

@@ -122,8 +122,7 @@ bool needs_wider_groups(const Library& library, const std::string& kernel, unsig
   const auto calls = [&](std::string_view name) {
     return std::search(bitcode.begin(), bitcode.end(), name.begin(), name.end()) != bitcode.end();
   };
-  const bool in_simdgroups = calls("metal.simd_") || calls("metal.simdgroup_load") || calls("metal.simdgroup_store") ||
-                             calls("metal.simdgroup_multiply");
+  const bool in_simdgroups = calls("metal.simd_") || calls("metal.simdgroup_");
   return (in_simdgroups && width < device::threads_per_simdgroup) || (calls("metal.quad_") && width < 4);
 }
 

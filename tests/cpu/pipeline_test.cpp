@@ -75,10 +75,11 @@ TEST(Pipelines, KnowTheirLimits) {
 
 TEST(Pipelines, ComeFromTheDiskCacheTheSecondTime) {
   const auto request = request_for(library_of(source), 17);
+  const auto before = cached_files();
   Kernel first(request);
   expect_works(first, 17);
   const auto files = cached_files();
-  ASSERT_FALSE(files.empty());
+  ASSERT_GT(files.size(), before.size());
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(24);
   for (const fs::path& file : files) fs::last_write_time(file, long_ago);
   Kernel second(request);
@@ -86,7 +87,7 @@ TEST(Pipelines, ComeFromTheDiskCacheTheSecondTime) {
   EXPECT_EQ(cached_files().size(), files.size());
   const auto used = std::ranges::count_if(
       files, [&](const fs::path& file) { return fs::last_write_time(file) > long_ago + std::chrono::hours(1); });
-  EXPECT_EQ(used, 1) << "an entry that is used becomes the youngest";
+  EXPECT_EQ(static_cast<size_t>(used), files.size() - before.size()) << "an entry that is used becomes the youngest";
 }
 
 TEST(Pipelines, AreCompiledAgainWhenTheCacheIsDamaged) {
@@ -107,11 +108,11 @@ TEST(Pipelines, ComeFromArchivesWhenTheseHaveThem) {
   request.only_from_archives = false;
   Kernel first(request);
   expect_works(first, 3);
-  EXPECT_EQ(archive->entries.size(), 1u);
+  EXPECT_FALSE(archive->entries.empty());
   request.only_from_archives = true;
   Kernel second(request);
   expect_works(second, 3);
-  EXPECT_EQ(archive->hits, 1);
+  EXPECT_EQ(static_cast<size_t>(archive->hits), archive->entries.size()) << "one for each variant of the code";
   auto other = request_for(library, 4);
   other.archives = {archive};
   other.only_from_archives = true;

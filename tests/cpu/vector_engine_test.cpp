@@ -262,13 +262,19 @@ TEST(VectorEngine, CompilesWhatADispatchNeedsThoughThePipelineWasToComeFromAnArc
   EXPECT_EQ(second.run({{12, 1, 1}, {8, 1, 1}, {buffer(out)}}), "");
 }
 
-TEST(VectorEngine, RefusesGroupFunctionsInRecursiveOnes) {
-  const Setting engine("METALLOID_ENGINE", "vector");
-  Kernel kernel(R"(
+TEST(VectorEngine, LeavesRecursiveFunctionsInWhichLanesMeetToTheReferenceEngine) {
+  const char* source = R"(
     uint depth(uint n) { return n == 0 ? 0 : depth(n - 1) + simd_sum(1u); }
-    kernel void f(device uint* out, uint i [[thread_position_in_grid]]) { out[i] = depth(i % 3); })");
-  EXPECT_NE(kernel.error.find("'f' calls 'metal.simd_sum.u32' in a recursive function"), std::string::npos)
-      << kernel.error;
+    kernel void f(device uint* out, uint i [[thread_position_in_grid]]) { out[i] = depth(i % 2); })";
+  const Setting engine("METALLOID_ENGINE", "vector");
+  Kernel kernel(source);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<uint32_t> out(32);
+  EXPECT_EQ(kernel.run({{32, 1, 1}, {32, 1, 1}, {buffer(out)}}), "");
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i % 2 * 16);
+  const Setting lanes("METALLOID_WIDTH", "32");
+  const std::string error = Kernel(source).error;
+  EXPECT_NE(error.find("'f' calls 'metal.simd_sum.u32' in a recursive function"), std::string::npos) << error;
 }
 
 TEST(VectorEngine, RefusesSettingsThatItDoesNotKnow) {

@@ -129,3 +129,17 @@ it_reports_a_kernel_that_faults_and_exits() {
   expect 1 metalloid run wild.metal wild --grid 1 -b x=out:i32:1
   expect_text stderr wild
 }
+
+it_explains_what_keeps_a_kernel_from_being_fast() {
+  cat >look_up.metal <<'METAL'
+kernel void look_up(device const uint* index, device const float* x, device float* y,
+                    uint i [[thread_position_in_grid]]) {
+  y[i] = x[index[i]];
+}
+METAL
+  expect 0 metalloid run look_up.metal look_up --grid 4 -b index=u32:3,2,1,0 -b x=f32:ramp:4 -b y=out:f32:4 --explain
+  expect_text stdout "y = 3 2 1 0"
+  expect_text stderr "look_up: 32 threads at a time"
+  expect_text stderr "look_up.metal:3:"
+  expect_text stderr "gather: lanes read one by one; the index is read from memory"
+}

@@ -6,7 +6,10 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void reduction(__g
   __local float scratch[THREADS];
   const uint i = get_local_id(0);
   float sum = 0;
-  for (uint j = get_global_id(0); j < size; j += get_global_size(0)) sum += x[j];
+  const uint group = get_group_id(0), groups = get_num_groups(0);
+  const uint share = (size / groups + THREADS - 1) / THREADS * THREADS;
+  const uint end = group + 1 == groups ? size : min(size, (group + 1) * share);
+  for (uint j = group * share + i; j < end; j += THREADS) sum += x[j];
   scratch[i] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = THREADS / 2; stride > 0; stride /= 2) {

@@ -5,12 +5,14 @@ using namespace metal;
 constant constexpr uint threads = 256;
 
 kernel void reduction(device const float* x, device float* out, constant uint& size,
-                      uint group [[threadgroup_position_in_grid]], uint i [[thread_position_in_grid]],
-                      uint all [[threads_per_grid]], uint lane [[thread_index_in_simdgroup]],
+                      uint group [[threadgroup_position_in_grid]], uint groups [[threadgroups_per_grid]],
+                      uint i [[thread_position_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float partial[threads / 32];
   float sum = 0;
-  for (uint j = i; j < size; j += all) sum += x[j];
+  const uint share = (size / groups + threads - 1) / threads * threads;
+  const uint end = group + 1 == groups ? size : min(size, (group + 1) * share);
+  for (uint j = group * share + i; j < end; j += threads) sum += x[j];
   sum = simd_sum(sum);
   if (lane == 0) partial[simdgroup] = sum;
   threadgroup_barrier(mem_flags::mem_threadgroup);

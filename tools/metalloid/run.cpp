@@ -29,6 +29,7 @@ struct RunArguments {
   std::vector<std::string> macros, include_directories;
   bool safe_math = false;
   bool check = false;
+  bool explain = false;
   unsigned time_runs = 0;
   std::string trace;
   uint64_t seed = 1;
@@ -358,6 +359,7 @@ void run(const RunArguments& arguments) {
     setenv("MTL_DEBUG_LAYER", "1", 1);
     setenv("MTL_SHADER_VALIDATION", "1", 1);
   }
+  if (arguments.explain) setenv("METALLOID_EXPLAIN", "1", 1);
   if (!arguments.trace.empty()) setenv("MTL_CAPTURE_ENABLED", "1", 1);
   if (arguments.grid.empty() == arguments.threadgroups.empty())
     throw Failure{exit_usage_error, "give --grid (threads) or --threadgroups, and not both"};
@@ -406,6 +408,8 @@ void add(CLI::App& app, const std::string& name, const std::string& description,
     command->add_option("--time", arguments->time_runs, "Run so many times more and print the device's times")
         ->check(CLI::Range(1, 1000000));
     command->add_option("--trace", arguments->trace, "Write a trace that Perfetto and chrome://tracing open");
+    command->add_flag("--explain", arguments->explain,
+                      "Say how many threads run at a time, and which lines keep the kernel from being faster");
     command->add_flag("--check", arguments->check,
                       "Report races, wrong accesses and barriers, as metalloid check does");
   }

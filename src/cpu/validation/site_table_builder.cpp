@@ -2,7 +2,6 @@
 
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include <map>
@@ -10,16 +9,6 @@
 namespace metalloid::cpu::validation {
 
 namespace {
-
-constexpr llvm::StringLiteral stdlib_folder = "/metal-stdlib";
-
-const llvm::DILocation* location_of(const llvm::Instruction& instruction) {
-  for (const llvm::Instruction* near = &instruction; near; near = near->getPrevNode())
-    if (const llvm::DILocation* location = near->getDebugLoc(); location && location->getLine() != 0) return location;
-  for (const llvm::Instruction* near = &instruction; near; near = near->getNextNode())
-    if (const llvm::DILocation* location = near->getDebugLoc(); location && location->getLine() != 0) return location;
-  return nullptr;
-}
 
 // "shared" of a variable that C++ calls reverse(...)::shared.
 std::string name_in_source(llvm::StringRef symbol) {
@@ -62,17 +51,6 @@ class ConstantWriter {
 };
 
 }  // namespace
-
-SiteTableBuilder::Place SiteTableBuilder::place_of(const llvm::Instruction& instruction) {
-  const llvm::DILocation* location = location_of(instruction);
-  if (!location) {
-    const llvm::DISubprogram* function = instruction.getFunction()->getSubprogram();
-    return function ? Place{function->getFilename().str(), function->getLine(), 0} : Place{};
-  }
-  while (location->getFilename().starts_with(stdlib_folder) && location->getInlinedAt())
-    location = location->getInlinedAt();
-  return {location->getFilename().str(), location->getLine(), location->getColumn()};
-}
 
 uint32_t SiteTableBuilder::add(const llvm::Instruction& at, uint32_t flags, uint32_t alignment,
                                llvm::ArrayRef<Root> roots) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/lower/threadgroup_memory.hpp"
+#include "cpu/source_place.hpp"
 #include "cpu/validation/provenance.hpp"
 #include "cpu/validation/site_table.hpp"
 
@@ -28,15 +29,10 @@ class SiteTableBuilder {
   void write(llvm::Module& module, const lower::ThreadgroupLayout& layout);
 
  private:
-  struct Place {
-    std::string file;
-    uint32_t line = 0, column = 0;
-  };
   struct SiteRecord {
-    Place place;
+    SourcePlace place;
     uint32_t flags, alignment, first_root, root_count;
   };
-  static Place place_of(const llvm::Instruction& instruction);
 
   Provenance provenance_;
   std::vector<SiteRecord> sites_;

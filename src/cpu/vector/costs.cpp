@@ -16,21 +16,32 @@ namespace {
 
 // Of a thread alone.
 constexpr double integer_step = 0.35, float_step = 0.5, load = 0.5, store = 1, direct_branch = 0.7;
-constexpr double unforeseen_branch = 4;  // a branch that threads disagree on is guessed wrong at times
+constexpr double unforeseen_branch = 4;  // a branch that threads disagree on is guessed wrong at times; an exit, once
 constexpr double float_division = 4, square_root = 5, integer_division = 7, long_division = 12;
 constexpr double locked = 18;
 constexpr double function_call = 30;  // and what it does, which nobody has looked at
 
 // Of a group.
-constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks of both sides, and whether there is a lane
+constexpr double mask_steps =
+    3;  // of a branch that lanes disagree on: masks of both sides, and whether there is a lane
 constexpr double guard_steps = 2;
+constexpr int64_t cache_line = 64;
+constexpr double far_load = 2.5, far_store = 4;  // of lanes that have cache lines of their own
+constexpr double further_run = 0.7;              // of lanes that lie apart from the others
+constexpr double part_of_word = 1.3;             // gathered with the word that it is in, and cut out
 constexpr double barrier = 40;
+constexpr double plain_update = 5;  // of threadgroup memory, which needs no lock
+constexpr unsigned threadgroup_address_space = 3;
 constexpr int64_t largest_stride = 8;  // as in widen_memory.cpp: what lies further apart is gathered
 constexpr unsigned most_runs = 8;
 
 bool is_integer_division(unsigned opcode) {
   return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
          opcode == llvm::Instruction::SRem;
+}
+
+bool is_access(const llvm::Instruction& instruction) {
+  return llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction);
 }
 
 // What registers and addresses take care of.
@@ -40,6 +51,11 @@ bool is_free(const llvm::Instruction& instruction) {
   return llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::FreezeInst, llvm::BitCastInst, llvm::PtrToIntInst,
                    llvm::IntToPtrInst, llvm::AddrSpaceCastInst, llvm::ExtractValueInst, llvm::InsertValueInst,
                    llvm::ReturnInst, llvm::FenceInst>(instruction);
+}
+
+bool leaves_a_loop(const llvm::Instruction& branch, const llvm::LoopInfo& loops) {
+  const llvm::Loop* loop = loops.getLoopFor(branch.getParent());
+  return loop && loop->isLoopExiting(branch.getParent());
 }
 
 // Vector operations instead of one, in steps.
@@ -68,8 +84,10 @@ double steps_of(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-Costs::Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const llvm::TargetTransformInfo& target)
+Costs::Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops,
+             const llvm::TargetTransformInfo& target)
     : shapes_(shapes),
+      loops_(loops),
       layout_(function.getDataLayout()),
       register_bits_(static_cast<double>(
           target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue())),
@@ -83,6 +101,7 @@ Costs::Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const 
 }
 
 double Costs::registers(llvm::Type* type, unsigned width) const {
+  if (!type->isSized()) return 0;
   double bits = 0;
   for (llvm::Type* scalar : scalars_of(type)) {
     const auto size = static_cast<double>(layout_.getTypeSizeInBits(scalar).getFixedValue());
@@ -95,7 +114,7 @@ double Costs::registers(llvm::Type* type, unsigned width) const {
 double Costs::alone(const llvm::Instruction& instruction) const {
   if (is_free(instruction)) return 0;
   llvm::Type* type = instruction.getType();
-  if (instruction.isAtomic()) return llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction) ? 1 : locked;
+  if (instruction.isAtomic()) return is_access(instruction) ? store : locked;
   if (llvm::isa<llvm::LoadInst>(instruction)) return load;
   if (llvm::isa<llvm::StoreInst>(instruction)) return store;
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return integer_step / 2;
@@ -156,31 +175,36 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   const unsigned count = vector ? vector->getNumElements() : 1;
   const auto bytes = static_cast<int64_t>(layout_.getTypeStoreSize(type->getScalarType()).getFixedValue());
-  const double one_by_one = width * count * (is_store ? scattered_lane_ : gathered_lane_);
+  const double one_by_one =
+      width * count * (is_store ? scattered_lane_ : gathered_lane_) * (bytes < 4 ? part_of_word : 1);
   if (!shape.is_known()) return one_by_one;
 
   unsigned runs = 1;
   bool is_even = !shape.factor;
-  for (unsigned l = 1; l < width; ++l) {
+  const auto lanes = std::min(width, static_cast<unsigned>(shape.offsets.size()));
+  for (unsigned l = 1; l < lanes; ++l) {
     const int64_t step = shape.step(l) - shape.step(l - 1);
     is_even &= step == shape.step(1);
     runs += (step != bytes * count && step != 0) || shape.factor_step(l) != shape.factor_step(l - 1);
   }
   const bool is_masked = shapes_.is_masked(instruction.getParent());
+  const bool is_far = is_even && std::abs(shape.step(1)) >= cache_line;
   double cost = shape.guards.empty() ? 0 : guard_steps;
-  const double whole = registers(type, width) * (is_store ? store : vector_step_) *
-                       (is_masked && !has_mask_registers_ ? 2 : 1);
-  if (count == 1 && runs <= most_runs) return cost + whole + (runs - 1) * 2;
+  const double whole =
+      registers(type, width) * (is_store ? store : vector_step_) * (is_masked && !has_mask_registers_ ? 2 : 1);
+  if (count == 1 && runs <= most_runs)
+    return cost + whole + (runs - 1) * (is_far && is_store ? far_store : further_run);
   const int64_t stride = is_even ? shape.step(1) / bytes : 0;
-  if (stride <= 0 || stride > largest_stride * count || (is_masked && !has_mask_registers_)) return one_by_one;
+  if (stride <= 0 || stride > largest_stride * count || (is_masked && !has_mask_registers_))
+    return is_far ? std::max(one_by_one, width * (is_store ? far_store : far_load)) : one_by_one;
   return std::min(one_by_one, cost + whole + registers(type, width) * static_cast<double>(stride) * vector_step_);
 }
 
 double Costs::atomic(const llvm::Instruction& instruction, unsigned width) const {
-  const bool is_access = llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction);
   const llvm::Value* pointer = instruction.getOperand(llvm::isa<llvm::StoreInst>(instruction) ? 1 : 0);
   if (shapes_.is_uniform(pointer)) return locked + 8 * vector_step_;
-  return width * (is_access ? scattered_lane_ : locked + 2);
+  if (pointer->getType()->getPointerAddressSpace() == threadgroup_address_space) return width * plain_update;
+  return width * (is_access(instruction) ? scattered_lane_ : locked + 2);
 }
 
 double Costs::call(const llvm::CallInst& call, unsigned width) const {
@@ -195,7 +219,7 @@ double Costs::call(const llvm::CallInst& call, unsigned width) const {
 double Costs::branch(const llvm::Instruction& branch, unsigned width) const {
   if (branch.getNumSuccessors() < 2) return 0;
   const bool is_divergent = shapes_.is_divergent_branch(branch.getParent());
-  if (width == 1) return direct_branch + (is_divergent ? unforeseen_branch : 0);
+  if (width == 1) return direct_branch + (is_divergent && !leaves_a_loop(branch, loops_) ? unforeseen_branch : 0);
   return direct_branch + (is_divergent ? mask_steps : 0);
 }
 

@@ -1,6 +1,6 @@
-// What instructions of lane form cost on a processor, roughly in cycles of a core that is kept busy: for a thread alone,
-// and for a group of lanes together. Not the processor's data sheet, but near enough to tell widths apart: see the
-// measurements in docs/cpu.md.
+// What instructions of lane form cost on a processor, roughly in cycles of a core that is kept busy: for a thread
+// alone, and for a group of lanes together. Not the processor's data sheet, but near enough to tell widths apart: see
+// the measurements in docs/cpu.md.
 #pragma once
 
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -12,7 +12,8 @@ namespace metalloid::cpu::vector {
 
 class Costs {
  public:
-  Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const llvm::TargetTransformInfo& target);
+  Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops,
+        const llvm::TargetTransformInfo& target);
 
   double alone(const llvm::Instruction& instruction) const;
   double together(const llvm::Instruction& instruction, unsigned width) const;
@@ -25,8 +26,8 @@ class Costs {
   unsigned register_count() const { return register_count_; }
   double bits_of_register() const { return register_bits_; }
 
-  // A vector register that goes to memory and comes back.
-  double spill() const { return vector_step_ + 1.0; }
+  // A vector register that goes to memory and comes back, as often as not while somebody waits for it.
+  double spill() const { return vector_step_ + 1.8; }
 
  private:
   double arithmetic(const llvm::Instruction& instruction, unsigned width) const;
@@ -38,6 +39,7 @@ class Costs {
   double branch(const llvm::Instruction& branch, unsigned width) const;
 
   const ShapeAnalysis& shapes_;
+  const llvm::LoopInfo& loops_;
   const llvm::DataLayout& layout_;
   double register_bits_;
   unsigned register_count_;

@@ -46,6 +46,19 @@ bool Engine::Fibers::provide(size_t count) {
   return true;
 }
 
+namespace {
+
+// Stores past the caches are not ordered with others.
+void wait_for_streams() {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+}  // namespace
+
 std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, uint64_t last,
                                         const std::atomic<bool>& is_over) {
   grid_plan_ = grid.plan;
@@ -73,6 +86,7 @@ std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, u
   running_ = &make_current(groups_.front());
   own_.switch_to(*running_);
   kernel_thread_.threadgroup_ends();
+  if (grid_plan_->streams()) wait_for_streams();
   if (!fault_) return std::nullopt;
   abandon();
   return Stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};

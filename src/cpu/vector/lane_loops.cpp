@@ -61,8 +61,8 @@ llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsign
   llvm::LLVMContext& context = user.getContext();
   auto* pointer = llvm::PointerType::getUnqual(context);
   auto* values = llvm::FixedVectorType::get(scalar, width);
-  llvm::Function* function = declare(user, name, values,
-                                     {llvm::FixedVectorType::get(pointer, width), llvm::IntegerType::get(context, width)});
+  llvm::Function* function =
+      declare(user, name, values, {llvm::FixedVectorType::get(pointer, width), llvm::IntegerType::get(context, width)});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
   llvm::Value* addresses = in_memory(builder, function->getArg(0));
   llvm::Value* results = in_memory(builder, llvm::Constant::getNullValue(values));

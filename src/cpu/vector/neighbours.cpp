@@ -19,8 +19,7 @@ struct Place {
 Place place_of(llvm::Instruction& access, const llvm::DataLayout& layout) {
   llvm::Value* pointer = llvm::getLoadStorePointerOperand(&access);
   llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
-  const llvm::Value* base =
-      pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  const llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
   return {base, offset.getSExtValue()};
 }
 

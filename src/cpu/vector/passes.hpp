@@ -20,7 +20,8 @@ struct ExpandMemoryIntrinsics : llvm::PassInfoMixin<ExpandMemoryIntrinsics> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
-// bfloat values become i16 and are computed as float: processors have no arithmetic for them, and LLVM would make calls.
+// bfloat values become i16 and are computed as float: processors have no arithmetic for them, and LLVM would make
+// calls.
 struct LowerBfloat : llvm::PassInfoMixin<LowerBfloat> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
@@ -35,6 +36,11 @@ struct SpreadPrivateArrays : llvm::PassInfoMixin<SpreadPrivateArrays> {
 
 // Loops that wait for memory to change let other groups of the threadgroup run.
 struct InsertTurns : llvm::PassInfoMixin<InsertTurns> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+// After widening: masks are vectors of words where the processor has no registers for bits.
+struct WidenMasks : llvm::PassInfoMixin<WidenMasks> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 

@@ -11,6 +11,9 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
+// What so many threads write, each at least a few bytes, does not stay in caches until it is read.
+constexpr uint64_t threads_that_fill_caches = uint64_t{1} << 23;
+
 uint8_t log2(uint32_t power) {
   return static_cast<uint8_t>(std::bit_width(power) - 1);
 }
@@ -58,6 +61,7 @@ Status GridPlan::make(const GridState& grid) {
   max_groups_ = 0;
 
   const Variant usual = variant_for(size, grid.pipeline->width());
+  streams_ = all.count() >= threads_that_fill_caches && !grid.pipeline->threadgroup_layout().needs_fibers;
   for (uint32_t edges = 0; edges < plans_.size(); ++edges) {
     if ((edges & ~ragged_) != 0 || (always & ~edges) != 0) continue;
     const device::Size threads{edges & 1 ? rest.x : size.x, edges & 2 ? rest.y : size.y, edges & 4 ? rest.z : size.z};
@@ -85,6 +89,7 @@ Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::S
     if (is_partial ? rest == 0 : count < variant.width) continue;
     Variant wanted = variant;
     wanted.is_partial = is_partial;
+    wanted.streams = streams_ && !is_partial && variant.positions == LanePositions::row;
     const CompiledVariant& compiled = pipeline.variant(wanted);
     if (!compiled.code) return Error{compiled.error};
     if (!is_partial) plan.entry = compiled.code->entry;

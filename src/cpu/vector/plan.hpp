@@ -40,6 +40,9 @@ class GridPlan {
   // Whether groups of a threadgroup wait for each other.
   bool needs_fibers() const { return needs_fibers_; }
 
+  // Whether code writes past caches: others see it after a fence.
+  bool streams() const { return streams_; }
+
   uint32_t max_groups() const { return max_groups_; }
 
   const ThreadgroupPlan& of(device::Size position) const { return plans_[edges_at(position) & ragged_]; }
@@ -55,7 +58,7 @@ class GridPlan {
   device::Size last_;                     // position of the last threadgroup
   uint32_t ragged_ = 0;                   // directions in which it is smaller than others
   std::array<ThreadgroupPlan, 8> plans_;  // by the edges that the threadgroup is at and that are ragged
-  bool needs_fibers_ = false;
+  bool needs_fibers_ = false, streams_ = false;
   uint32_t max_groups_ = 0;
 };
 

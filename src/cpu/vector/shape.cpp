@@ -63,9 +63,8 @@ bool Shape::is_uniform() const {
 // Lanes differ in low bits that the base leaves alone.
 bool Shape::lanes_fit_below_base() const {
   if (factor) return false;
-  return llvm::all_of(offsets, [this](int64_t offset) {
-    return offset >= 0 && static_cast<uint64_t>(offset) < alignment;
-  });
+  return llvm::all_of(offsets,
+                      [this](int64_t offset) { return offset >= 0 && static_cast<uint64_t>(offset) < alignment; });
 }
 
 void Shape::normalise() {
@@ -216,8 +215,7 @@ Shape Shape::joined(const Shape& other) const {
   const bool same_lanes = offsets == other.offsets && coefficients == other.coefficients;
   const bool same_base = alignment == other.alignment && alignment == zero_base;
   Shape result = same_lanes ? *this : with_other_base();
-  if (same_lanes && !same_base)
-    result.alignment = std::min({alignment, other.alignment, largest_alignment});
+  if (same_lanes && !same_base) result.alignment = std::min({alignment, other.alignment, largest_alignment});
   result.is_exact_unsigned = is_exact_unsigned && other.is_exact_unsigned;
   result.is_exact_signed = is_exact_signed && other.is_exact_signed;
   result.add_guards(other.guards);

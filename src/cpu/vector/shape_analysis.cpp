@@ -28,10 +28,7 @@ const llvm::ConstantInt* small_constant(const llvm::Value* value) {
 
 ShapeAnalysis::ShapeAnalysis(llvm::Function& function, const llvm::LoopInfo& loops,
                              const llvm::PostDominatorTree& post_dominators, unsigned width)
-    : loops_(loops),
-      post_dominators_(post_dominators),
-      layout_(function.getDataLayout()),
-      width_(width) {
+    : loops_(loops), post_dominators_(post_dominators), layout_(function.getDataLayout()), width_(width) {
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&function)) order_.push_back(block);
   analyse();
 }
@@ -128,7 +125,8 @@ void ShapeAnalysis::find_divergent_loops() {
         for (const llvm::BasicBlock* next : llvm::successors(block)) {
           if (loop->contains(next)) continue;
           for (const llvm::Loop* outer = loop->getParentLoop(); outer; outer = outer->getParentLoop())
-            if (!outer->contains(next) && divergent_loops_.contains(outer)) grew |= divergent_loops_.insert(loop).second;
+            if (!outer->contains(next) && divergent_loops_.contains(outer))
+              grew |= divergent_loops_.insert(loop).second;
         }
   }
   for (const llvm::Loop* loop : divergent_loops_) {
@@ -177,7 +175,7 @@ Shape ShapeAnalysis::transfer(const llvm::Instruction& instruction) const {
   }
   if (llvm::isa<llvm::FreezeInst>(instruction)) return shape(instruction.getOperand(0));
   return llvm::isa<llvm::BinaryOperator>(instruction) && !type->isIntegerTy(1) ? arithmetic_shape(instruction)
-                                                                                 : Shape::varying();
+                                                                               : Shape::varying();
 }
 
 // A guarded shape does not survive a phi: where the guard fails, the lanes are computed again from what they were
@@ -279,7 +277,8 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
     const bool holds = flags_hold(instruction);
     result.is_exact_unsigned = holds && a.is_exact_unsigned && b.is_exact_unsigned && !subtraction &&
                                ((flags && flags->hasNoUnsignedWrap()) || disjoint);
-    if (subtraction) result.is_exact_unsigned = holds && a.is_exact_unsigned && b.is_exact_unsigned && flags->hasNoUnsignedWrap();
+    if (subtraction)
+      result.is_exact_unsigned = holds && a.is_exact_unsigned && b.is_exact_unsigned && flags->hasNoUnsignedWrap();
     result.is_exact_signed =
         holds && a.is_exact_signed && b.is_exact_signed && ((flags && flags->hasNoSignedWrap()) || disjoint);
     if (result.factor) result.is_exact_signed = result.is_exact_unsigned = false;
@@ -316,13 +315,14 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
 // Of values that are constants in every lane, so is the comparison.
 Shape ShapeAnalysis::comparison_shape(const llvm::ICmpInst& comparison) const {
   const Shape a = shape(comparison.getOperand(0)), b = shape(comparison.getOperand(1));
-  if (!comparison.getOperand(0)->getType()->isIntegerTy() || !a.is_constant() || !b.is_constant()) return Shape::varying();
+  if (!comparison.getOperand(0)->getType()->isIntegerTy() || !a.is_constant() || !b.is_constant())
+    return Shape::varying();
   const unsigned bits = comparison.getOperand(0)->getType()->getIntegerBitWidth();
   Shape::Lanes results;
   for (unsigned l = 0; l < width_; ++l)
-    results.push_back(llvm::ICmpInst::compare(
-        llvm::APInt(bits, static_cast<uint64_t>(a.offsets[l]), false, true),
-        llvm::APInt(bits, static_cast<uint64_t>(b.offsets[l]), false, true), comparison.getPredicate()));
+    results.push_back(llvm::ICmpInst::compare(llvm::APInt(bits, static_cast<uint64_t>(a.offsets[l]), false, true),
+                                              llvm::APInt(bits, static_cast<uint64_t>(b.offsets[l]), false, true),
+                                              comparison.getPredicate()));
   return Shape::constants(std::move(results));
 }
 
@@ -358,8 +358,8 @@ Shape ShapeAnalysis::cast_shape(const llvm::CastInst& cast) const {
       if (from->isIntegerTy(1)) return Shape::varying();
       const bool nonnegative = !is_signed && cast.hasNonNeg() && flags_hold(cast);
       Shape result = operand;
-      const bool exact = is_signed ? operand.is_exact_signed
-                                   : operand.is_exact_unsigned || (nonnegative && operand.is_exact_signed);
+      const bool exact =
+          is_signed ? operand.is_exact_signed : operand.is_exact_unsigned || (nonnegative && operand.is_exact_signed);
       if (!exact) result.add_guards({&cast});
       if (result.factor) result.factor_is_signed = is_signed;
       result.is_exact_signed = exact;

@@ -1,5 +1,5 @@
-// Which values of a function in lane form have a shape, which branches lanes disagree on, and which blocks therefore run
-// with some lanes switched off.
+// Which values of a function in lane form have a shape, which branches lanes disagree on, and which blocks therefore
+// run with some lanes switched off.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>

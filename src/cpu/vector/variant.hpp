@@ -14,11 +14,17 @@ enum class LanePositions : uint8_t {
   any,     // wherever the table of the thread's state says
 };
 
+constexpr uint32_t any_width = 0;
+
+// In place of a width: threads that cannot run as lanes run on the reference engine.
+constexpr uint32_t each_thread_by_itself = UINT32_MAX;
+
 struct Variant {
-  uint32_t width = 32;  // lanes of a group: 32, 16, 8 or 1
+  uint32_t width = 32;  // lanes of a group: 32, 16, 8 or 1; any_width: as many as suit the kernel
   LanePositions positions = LanePositions::row;
   uint8_t log2_x = 0, log2_y = 0;  // of blocks
   bool is_partial = false;         // the group has `lanes` of the thread's state; if not, it has `width`
+  bool streams = false;            // a grid that writes more than caches hold writes past them
 
   bool operator==(const Variant&) const = default;
 };

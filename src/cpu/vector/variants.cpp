@@ -12,6 +12,7 @@ Result<std::unique_ptr<Variants>> Variants::make(std::shared_ptr<Loader> loader,
   std::unique_ptr<Variants> variants(new Variants(std::move(loader), request, slots, processor));
   const CompiledVariant& compiled = variants->get(first);
   if (!compiled.code) return Error{compiled.error};
+  variants->variants_.front().variant.width = compiled.code->layout->width;
   // Archives are asked for what the pipeline is made of; what a dispatch then needs may be compiled in any case.
   variants->request_.only_from_archives = false;
   return variants;

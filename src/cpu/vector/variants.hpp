@@ -18,7 +18,7 @@ namespace metalloid::cpu::vector {
 struct CompiledVariant {
   explicit CompiledVariant(const Variant& variant) : variant(variant) {}
 
-  const Variant variant;
+  Variant variant;
   std::unique_ptr<LoadedCode> code;
   std::string error;
   std::once_flag compiled;
@@ -26,7 +26,7 @@ struct CompiledVariant {
 
 class Variants {
  public:
-  // Compiles the first one, whose width is that of all others.
+  // Compiles the first one, whose width, chosen for the kernel if it is any_width, is that of all others.
   static Result<std::unique_ptr<Variants>> make(std::shared_ptr<Loader> loader, const device::PipelineRequest& request,
                                                 std::span<const device::Slot> slots, const Variant& first,
                                                 const Processor& processor);

@@ -9,17 +9,22 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include <optional>
+
 #include "bitcode/analyses.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/optimise.hpp"
 #include "cpu/vector/atomics.hpp"
-#include "cpu/vector/groups.hpp"
+#include "cpu/vector/explanation.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/passes.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/shape_analysis.hpp"
+#include "cpu/vector/unrolling.hpp"
+#include "cpu/vector/waiting.hpp"
 #include "cpu/vector/widener.hpp"
+#include "cpu/vector/width.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -33,12 +38,12 @@ constexpr llvm::StringLiteral simplify =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate<header-duplication>,"
     "licm<allowspeculation>),"
     "simplifycfg<no-sink-common-insts;no-hoist-common-insts>,instcombine<no-verify-fixpoint>,"
-    "loop(loop-deletion,loop-unroll-full),"
+    "request-unrolling,loop(loop-deletion,loop-unroll-full),"
     "sroa<modify-cfg>,gvn<no-pre;no-load-pre;no-split-backedge-load-pre>,sccp,bdce,"
     "instcombine<no-verify-fixpoint>,dse,adce,loop-mssa(licm<allowspeculation>),"
     "simplifycfg<no-sink-common-insts;no-hoist-common-insts>";
 constexpr llvm::StringLiteral simplify_again =
-    "loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
+    "request-unrolling,loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
     "simplifycfg<no-sink-common-insts;no-hoist-common-insts>,instcombine<no-verify-fixpoint>,"
     "gvn<no-pre;no-load-pre;no-split-backedge-load-pre>,dse,adce";
 constexpr llvm::StringLiteral tidy = "instcombine<no-verify-fixpoint>,early-cse,dce";
@@ -56,7 +61,13 @@ constexpr llvm::StringLiteral clean_up =
 
 class Passes {
  public:
-  explicit Passes(llvm::TargetMachine& machine) : builder_(&machine), analyses_(builder_) {}
+  explicit Passes(llvm::TargetMachine& machine) : builder_(&machine), analyses_(builder_) {
+    builder_.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& passes, auto) {
+      if (name != "request-unrolling") return false;
+      passes.addPass(RequestUnrolling());
+      return true;
+    });
+  }
 
   void run(llvm::Function& function, llvm::StringRef names) {
     llvm::FunctionPassManager passes;
@@ -87,14 +98,6 @@ void end_at_unreachable(llvm::Function& function) {
     }
 }
 
-const llvm::CallInst* find_group_call(llvm::Function& function, unsigned width) {
-  for (const llvm::Instruction& instruction : llvm::instructions(function))
-    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-      if (const llvm::Function* called = call->getCalledFunction(); called && is_group_function(called->getName()))
-        if (width == 1 || !works_in_quads(called->getName())) return call;
-  return nullptr;
-}
-
 // One thread at a time.
 void make_scalar(llvm::Function& entry) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(entry))) {
@@ -123,8 +126,10 @@ Status verify(const llvm::Function& function) {
   return success();
 }
 
-Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant) {
-  const llvm::DominatorTree dominators(entry);
+// Null: another width is the better choice.
+Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, const llvm::TargetMachine& machine,
+                              WidthChoice* choice, Explanation* explanation) {
+  llvm::DominatorTree dominators(entry);
   const llvm::PostDominatorTree post_dominators(entry);
   const llvm::LoopInfo loops(dominators);
   ShapeAnalysis shapes(entry, loops, post_dominators, variant.width);
@@ -135,8 +140,20 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant) {
     restarts.insert(found.front());
     shapes.assume_agreement(found.front());
   }
+  std::optional<Estimate> estimate;
+  if (choice || explanation) estimate.emplace(entry, loops, dominators, shapes, machine);
+  if (choice) *choice = choose_width(entry, *estimate);
+  if (choice && find_waiting(loops, shapes))
+    *choice = {least_width(entry).width == 1 ? 1 : each_thread_by_itself, "its threads may wait for one another"};
+  if (explanation) {
+    if (choice) explanation->choose(choice->width, choice->reason);
+    explanation->start(entry, loops, dominators, shapes, *estimate, variant.width);
+  }
+  const bool is_explained_here = explanation && choice && choice->width == 1;
+  if (choice && choice->width != variant.width && !is_explained_here) return nullptr;
+  make_threadgroup_accesses_plain(entry);
   std::string problem;
-  Widener widener(entry, shapes, loops, variant, restarts);
+  Widener widener(entry, shapes, loops, variant, restarts, explanation);
   llvm::Function* widened = widener.widen(problem);
   if (!widened) return Error{problem};
   return widened;
@@ -144,16 +161,24 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant) {
 
 }  // namespace
 
-Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachine& machine) {
+Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachine& machine, WidthChoice* choice,
+                 Explanation* explanation) {
   llvm::Function* entry = module.getFunction(lower::entry_name);
-  llvm::StripDebugInfo(module);
+  if (explanation)
+    llvm::stripNonLineTableDebugInfo(module);
+  else
+    llvm::StripDebugInfo(module);
   inline_calls(module);
-  if (variant.width < 32)
-    if (const llvm::CallInst* call = find_group_call(*entry, variant.width))
-      return Error{fmt::format("the kernel calls '{}', which needs SIMD-groups of 32 threads run together, not {}",
-                               call->getCalledFunction()->getName().str(), variant.width)};
+  if (const LeastWidth least = least_width(*entry); variant.width < least.width)
+    return Error{fmt::format("the kernel calls {}, which needs {} threads of a SIMD-group run together, not {}",
+                             least.because_of, least.width, variant.width)};
   Passes passes(machine);
   passes.run(*entry, simplify);
+  for (llvm::Function& function : module)  // that lanes call one by one: recursive ones
+    if (!function.isDeclaration() && &function != entry && !function.getName().starts_with("metal.")) {
+      passes.run(function, simplify);
+      passes.run(function, "tailcallelim,simplifycfg,instcombine<no-verify-fixpoint>");
+    }
   passes.run_pass(*entry, ExpandMemoryIntrinsics());
   passes.run(*entry, simplify_again);
   if (variant.width == 1) {
@@ -166,19 +191,17 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   passes.run_pass(*entry, SpreadPrivateArrays(variant.width));
   passes.run(*entry, tidy);
   passes.run_pass(*entry, InsertTurns());
-  make_threadgroup_accesses_plain(*entry);
   end_at_unreachable(*entry);
   passes.run(*entry, normalise);
-  if (getenv("VX_DUMP")) entry->print(llvm::errs());  // XXX
-  auto widened = widen(*entry, variant);
+  auto widened = widen(*entry, variant, machine, choice, explanation);
   if (!widened) return Error{widened.error()};
+  if (!*widened) return success();
   if (auto valid = verify(**widened); !valid) return Error{valid.error()};
   passes.forget();
   (*widened)->takeName(entry);
   entry->eraseFromParent();
-  if (getenv("VX_DUMP")) (*widened)->print(llvm::errs());  // XXX
   passes.run(**widened, clean_up);
-  if (getenv("VX_DUMP")) (*widened)->print(llvm::errs());  // XXX
+  passes.run_pass(**widened, WidenMasks());
   return success();
 }
 

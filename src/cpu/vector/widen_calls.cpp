@@ -36,6 +36,7 @@ void Widener::widen_call(llvm::CallInst& call) {
   if (name == lane_function) {
     define_scalar(call, builder_.getInt32(0));
   } else if (name == "metal.threadgroup_barrier") {
+    if (loops_.getLoopFor(call.getParent())) note(call, Hindrance::barrier_in_loop);
     builder_.CreateCall(
         old_.getParent()->getOrInsertFunction(barrier_function, builder_.getVoidTy(), builder_.getPtrTy()),
         {new_->getArg(0)});
@@ -64,6 +65,7 @@ void Widener::widen_call(llvm::CallInst& call) {
 }
 
 void Widener::call_lane_by_lane(llvm::CallInst& call) {
+  note(call, Hindrance::call);
   llvm::IRBuilder<> start(entry_, entry_->begin());
   llvm::SmallVector<llvm::AllocaInst*> results;
   llvm::SmallVector<llvm::Type*, 2> types;

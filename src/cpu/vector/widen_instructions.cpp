@@ -30,12 +30,22 @@ bool is_division(unsigned opcode) {
          opcode == llvm::Instruction::SRem;
 }
 
+// Whatever is divided by it.
+bool never_traps(const llvm::Value* divisor) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
+  const auto* number = constant ? llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getSplatValue()) : nullptr;
+  return number && !number->isZero() && !number->isMinusOne();
+}
+
 }  // namespace
 
 void Widener::widen_instruction(llvm::Instruction& instruction) {
+  if (explanation_) builder_.SetCurrentDebugLocation(instruction.getDebugLoc());
   if (instruction.isAtomic() && !llvm::isa<llvm::FenceInst>(instruction)) {
     llvm::SmallVector<Operand> operands;
     for (llvm::Value* value : instruction.operands()) operands.push_back(operand(value));
+    const unsigned pointer = llvm::isa<llvm::StoreInst>(instruction) ? 1 : 0;
+    if (!operands[pointer].uniform) note(instruction, Hindrance::atomic);
     Components result = emit_atomic(emission(), instruction, operands);
     if (instruction.getType()->isVoidTy()) return;
     if (shapes_.is_known(&instruction))
@@ -168,9 +178,8 @@ Components Widener::widened(llvm::Instruction& instruction) {
 // Processors have little arithmetic of half, and LLVM would call functions: it is done in float, which holds the exact
 // result of one operation well enough that rounding twice is rounding once.
 llvm::Value* Widener::in_float(llvm::Value* value) {
-  return value->getType()->getScalarType()->isHalfTy()
-             ? builder_.CreateFPExt(value, vector_of(builder_.getFloatTy()))
-             : value;
+  return value->getType()->getScalarType()->isHalfTy() ? builder_.CreateFPExt(value, vector_of(builder_.getFloatTy()))
+                                                       : value;
 }
 
 llvm::Value* Widener::from_float(llvm::Value* value, llvm::Type* scalar) {
@@ -179,7 +188,11 @@ llvm::Value* Widener::from_float(llvm::Value* value, llvm::Type* scalar) {
 
 llvm::Value* Widener::widened_binary(llvm::BinaryOperator& operation) {
   llvm::Value *a = vector(operation.getOperand(0)), *b = vector(operation.getOperand(1));
-  if (is_division(operation.getOpcode())) return widened_division(operation.getOpcode(), a, b);
+  if (is_division(operation.getOpcode())) {
+    if (operation.getType()->getIntegerBitWidth() > 32 && !llvm::isa<llvm::Constant>(b))
+      note(operation, Hindrance::division);
+    return widened_division(operation.getOpcode(), a, b);
+  }
   llvm::Value* result = builder_.CreateBinOp(operation.getOpcode(), in_float(a), in_float(b));
   if (auto* made = llvm::dyn_cast<llvm::Instruction>(result)) made->copyIRFlags(&operation);
   return from_float(result, operation.getType());
@@ -189,7 +202,8 @@ llvm::Value* Widener::widened_binary(llvm::BinaryOperator& operation) {
 // it is cut off.
 llvm::Value* Widener::widened_division(llvm::Instruction::BinaryOps operation, llvm::Value* a, llvm::Value* b) {
   llvm::Type* type = a->getType();
-  if (mask_) b = builder_.CreateSelect(mask_, builder_.CreateFreeze(b), llvm::ConstantInt::get(type, 1));
+  if (mask_ && !never_traps(b))
+    b = builder_.CreateSelect(mask_, builder_.CreateFreeze(b), llvm::ConstantInt::get(type, 1));
   if (type->getScalarSizeInBits() > 32 || llvm::isa<llvm::Constant>(b)) return builder_.CreateBinOp(operation, a, b);
   const bool is_signed = operation == llvm::Instruction::SDiv || operation == llvm::Instruction::SRem;
   llvm::Type* number = vector_of(builder_.getDoubleTy());
@@ -249,9 +263,9 @@ Components Widener::widened_bits(llvm::BitCastInst& cast) {
     } else {
       const size_t parts = from_bits / to_bits;
       llvm::Value* whole = integer(from[i / parts], from_bits);
-      llvm::Value* part =
-          builder_.CreateLShr(whole, llvm::ConstantInt::get(whole->getType(), i % parts * to_bits));
-      result.push_back(builder_.CreateBitCast(builder_.CreateTrunc(part, vector_of(builder_.getIntNTy(to_bits))), type));
+      llvm::Value* part = builder_.CreateLShr(whole, llvm::ConstantInt::get(whole->getType(), i % parts * to_bits));
+      result.push_back(
+          builder_.CreateBitCast(builder_.CreateTrunc(part, vector_of(builder_.getIntNTy(to_bits))), type));
     }
   }
   return result;
@@ -273,8 +287,8 @@ llvm::Value* Widener::widened_intrinsic(llvm::IntrinsicInst& intrinsic) {
     give_up(intrinsic);
     return llvm::PoisonValue::get(vector_of(intrinsic.getType()->getScalarType()));
   }
-  const bool through_float = intrinsic.getType()->isHalfTy() && id != llvm::Intrinsic::fabs &&
-                             id != llvm::Intrinsic::copysign;
+  const bool through_float =
+      intrinsic.getType()->isHalfTy() && id != llvm::Intrinsic::fabs && id != llvm::Intrinsic::copysign;
   llvm::SmallVector<llvm::Value*> arguments;
   llvm::SmallVector<llvm::Type*> types;
   llvm::Type* result_type = vector_of(through_float ? builder_.getFloatTy() : intrinsic.getType());
@@ -284,7 +298,8 @@ llvm::Value* Widener::widened_intrinsic(llvm::IntrinsicInst& intrinsic) {
     const bool stays_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr);
     llvm::Value* value = stays_scalar ? scalar(argument) : vector(argument);
     if (through_float && !stays_scalar) value = in_float(value);
-    if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i), nullptr)) types.push_back(value->getType());
+    if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i), nullptr))
+      types.push_back(value->getType());
     arguments.push_back(value);
   }
   llvm::CallInst* call = builder_.CreateIntrinsic(id, types, arguments);

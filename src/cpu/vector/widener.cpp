@@ -35,7 +35,8 @@ llvm::SmallVector<llvm::Type*, 2> scalars_of(llvm::Type* type) {
 }
 
 Widener::Widener(llvm::Function& lane_form, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops,
-                 const Variant& variant, const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements)
+                 const Variant& variant, const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements,
+                 Explanation* explanation)
     : old_(lane_form),
       shapes_(shapes),
       loops_(loops),
@@ -44,12 +45,16 @@ Widener::Widener(llvm::Function& lane_form, const ShapeAnalysis& shapes, const l
       variant_(variant),
       width_(variant.width),
       agreements_(agreements),
+      explanation_(explanation),
+      has_slow_gathers_(lane_form.getFnAttribute("target-cpu").getValueAsString().starts_with("znver")),
       has_mask_registers_(has_feature(lane_form, "avx512vl") && has_feature(lane_form, "avx512bw")),
+      has_masked_words_(has_feature(lane_form, "avx")),
       builder_(context_) {}
 
 llvm::Function* Widener::widen(std::string& problem) {
   new_ = llvm::Function::Create(old_.getFunctionType(), llvm::GlobalValue::ExternalLinkage, "", old_.getParent());
   new_->setAttributes(old_.getAttributes());
+  if (explanation_) new_->setSubprogram(old_.getSubprogram());
   entry_ = llvm::BasicBlock::Create(context_, "", new_);
   builder_.SetInsertPoint(entry_);
   llvm::AllocaInst* nowhere = builder_.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), bytes_of_nowhere));
@@ -92,27 +97,14 @@ llvm::Function* Widener::widen(std::string& problem) {
 
 // ── slots
 
-llvm::Type* Widener::slot_type(llvm::Type* scalar) const {
-  if (scalar->isIntegerTy(1) && !has_mask_registers_) return vector_of(llvm::Type::getInt32Ty(context_));
-  return vector_of(scalar);
-}
-
 llvm::AllocaInst* Widener::make_slot(llvm::Type* type) {
   llvm::IRBuilder<> builder(entry_, entry_->begin());
   promoted_.push_back(builder.CreateAlloca(type));
   return promoted_.back();
 }
 
-// Masks in slots are as wide as what they mask where the processor has no registers for bits.
-llvm::Value* Widener::load_slot(llvm::AllocaInst* slot, llvm::Type* type) {
-  llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
-  return value->getType() == type ? value
-                                  : builder_.CreateICmpSLT(value, llvm::Constant::getNullValue(value->getType()));
-}
-
-void Widener::store_slot(llvm::Value* value, llvm::AllocaInst* slot) {
-  llvm::Type* type = slot->getAllocatedType();
-  builder_.CreateStore(value->getType() == type ? value : builder_.CreateSExt(value, type), slot);
+llvm::Value* Widener::load_slot(llvm::AllocaInst* slot) {
+  return builder_.CreateLoad(slot->getAllocatedType(), slot);
 }
 
 void Widener::make_slots() {
@@ -144,9 +136,9 @@ void Widener::make_slots() {
       if (shapes_.is_known(&instruction))
         slots.push_back(make_slot(instruction.getType()));
       else
-        for (llvm::Type* scalar : scalars_of(instruction.getType())) slots.push_back(make_slot(slot_type(scalar)));
+        for (llvm::Type* scalar : scalars_of(instruction.getType())) slots.push_back(make_slot(vector_of(scalar)));
     }
-    if (shapes_.is_masked(block)) mask_slots_[block] = make_slot(slot_type(builder_.getInt1Ty()));
+    if (shapes_.is_masked(block)) mask_slots_[block] = make_slot(vector_of(builder_.getInt1Ty()));
   }
 }
 
@@ -156,7 +148,7 @@ llvm::Value* Widener::scalar(llvm::Value* value) {
   if (auto* argument = llvm::dyn_cast<llvm::Argument>(value)) return new_->getArg(argument->getArgNo());
   if (!llvm::isa<llvm::Instruction>(value)) return value;
   if (auto found = scalars_.find(value); found != scalars_.end()) return found->second;
-  llvm::Value* loaded = load_slot(slots_[value][0], value->getType());
+  llvm::Value* loaded = load_slot(slots_[value][0]);
   scalars_[value] = loaded;
   remembered_.push_back({value, /*is_scalar=*/true});
   return loaded;
@@ -167,9 +159,7 @@ const Components& Widener::lanes(llvm::Value* value) {
   const Shape shape = shapes_.shape(value);
   Components components;
   if (!shape.is_known()) {
-    const auto types = scalars_of(value->getType());
-    const auto& slots = slots_[value];
-    for (size_t i = 0; i < slots.size(); ++i) components.push_back(load_slot(slots[i], vector_of(types[i])));
+    for (llvm::AllocaInst* slot : slots_[value]) components.push_back(load_slot(slot));
   } else if (!shape.guards.empty()) {
     components = widened(llvm::cast<llvm::Instruction>(*value));
   } else if (const auto types = scalars_of(value->getType()); types.size() > 1 || types[0] != value->getType()) {
@@ -233,7 +223,7 @@ Operand Widener::operand(llvm::Value* value) {
 
 void Widener::define(const llvm::Instruction& instruction, Components components) {
   if (auto found = slots_.find(&instruction); found != slots_.end())
-    for (size_t i = 0; i < components.size(); ++i) store_slot(components[i], found->second[i]);
+    for (size_t i = 0; i < components.size(); ++i) builder_.CreateStore(components[i], found->second[i]);
   lanes_[&instruction] = std::move(components);
 }
 
@@ -320,9 +310,8 @@ void Widener::load_mask(llvm::BasicBlock* block) {
     return;
   }
   llvm::AllocaInst* slot = mask_slots_[block];
-  mask_ = load_slot(slot, vector_of(builder_.getInt1Ty()));
-  if (!loops_.isLoopHeader(block))
-    builder_.CreateStore(llvm::Constant::getNullValue(slot->getAllocatedType()), slot);
+  mask_ = load_slot(slot);
+  builder_.CreateStore(llvm::Constant::getNullValue(slot->getAllocatedType()), slot);
 }
 
 // Blocks that do nothing but compute may run for no lane; testing would cost more.
@@ -374,8 +363,7 @@ llvm::BasicBlock* Widener::next_of(llvm::BasicBlock* block, llvm::ArrayRef<llvm:
 
 llvm::BasicBlock* Widener::back_edge(llvm::BasicBlock* block) const {
   for (llvm::BasicBlock* next : llvm::successors(block))
-    if (const llvm::Loop* loop = loops_.getLoopFor(next);
-        loop && loop->getHeader() == next && loop->contains(block))
+    if (const llvm::Loop* loop = loops_.getLoopFor(next); loop && loop->getHeader() == next && loop->contains(block))
       return next;
   return nullptr;
 }
@@ -442,6 +430,7 @@ void Widener::leave_apart(llvm::BasicBlock* block) {
 // Nothing has happened yet, so a group whose lanes do not agree can start again where it is expected.
 void Widener::agree_or_restart(llvm::BasicBlock* block) {
   auto* branch = llvm::cast<llvm::BranchInst>(block->getTerminator());
+  note(*branch, Hindrance::restart);
   llvm::Value* condition = builder_.CreateFreeze(vector(branch->getCondition()));
   llvm::Value* bits = builder_.CreateBitCast(condition, builder_.getIntNTy(width_));
   llvm::BasicBlock *split = new_block("disagree"), *agreed = new_block("agree");
@@ -487,21 +476,14 @@ void Widener::follow_edge(llvm::BasicBlock* from, llvm::BasicBlock* to, llvm::Va
   }
   for (const Move& move : moves) {
     llvm::Value* value = move.value;
-    if (lanes && others_are_there && !move.is_known) {
-      llvm::Type* type = move.slot->getAllocatedType();
-      if (value->getType() != type) value = builder_.CreateSExt(value, type);
-      value = builder_.CreateSelect(lanes, value, builder_.CreateLoad(type, move.slot));
-    }
-    if (move.is_known)
-      builder_.CreateStore(value, move.slot);
-    else
-      store_slot(value, move.slot);
+    if (lanes && others_are_there && !move.is_known) value = builder_.CreateSelect(lanes, value, load_slot(move.slot));
+    builder_.CreateStore(value, move.slot);
   }
   if (!shapes_.is_masked(to)) return;
   llvm::AllocaInst* slot = mask_slots_[to];
   llvm::Value* there = lanes ? lanes : mask();
-  if (others_are_there) there = builder_.CreateOr(there, load_slot(slot, there->getType()));
-  store_slot(there, slot);
+  if (others_are_there) there = builder_.CreateOr(there, load_slot(slot));
+  builder_.CreateStore(there, slot);
 }
 
 }  // namespace metalloid::cpu::vector

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "cpu/vector/emission.hpp"
+#include "cpu/vector/explanation.hpp"
 #include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/shape_analysis.hpp"
 #include "cpu/vector/variant.hpp"
@@ -34,7 +35,7 @@ class Widener {
  public:
   // `agreements`: blocks whose branch is taken together, or the group starts again as a partial one.
   Widener(llvm::Function& lane_form, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops, const Variant& variant,
-          const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements);
+          const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements, Explanation* explanation = nullptr);
 
   // The new function, beside the old one. Null: `problem` says what cannot be widened.
   llvm::Function* widen(std::string& problem);
@@ -59,8 +60,8 @@ class Widener {
   bool waits_for_others(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const;
 
   // Values.
-  llvm::Value* scalar(llvm::Value* value);          // of lane 0
-  const Components& lanes(llvm::Value* value);      // of all
+  llvm::Value* scalar(llvm::Value* value);      // of lane 0
+  const Components& lanes(llvm::Value* value);  // of all
   llvm::Value* vector(llvm::Value* value) { return lanes(value)[0]; }
   Operand operand(llvm::Value* value);
   llvm::Value* spread(llvm::Value* value, const Shape& shape);
@@ -68,10 +69,8 @@ class Widener {
   void define(const llvm::Instruction& instruction, llvm::Value* value) { define(instruction, Components{value}); }
   void define_scalar(const llvm::Instruction& instruction, llvm::Value* value);
   void forget_since(size_t mark);
-  llvm::Value* load_slot(llvm::AllocaInst* slot, llvm::Type* type);
-  void store_slot(llvm::Value* value, llvm::AllocaInst* slot);
+  llvm::Value* load_slot(llvm::AllocaInst* slot);
   llvm::AllocaInst* make_slot(llvm::Type* type);
-  llvm::Type* slot_type(llvm::Type* scalar) const;
 
   // Instructions.
   void widen_instruction(llvm::Instruction& instruction);
@@ -89,14 +88,25 @@ class Widener {
   // Memory.
   void widen_load(llvm::LoadInst& load);
   void widen_store(llvm::StoreInst& store);
+  void load_with_neighbours(llvm::LoadInst& load, const Shape& shape);
+  bool can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const;
+  Components gather_words(llvm::LoadInst& load, const Neighbours& neighbours);
   llvm::Value* load_runs(llvm::LoadInst& load, const Shape& shape);
   Components load_strided(llvm::LoadInst& load, const Neighbours& neighbours, int64_t stride_in_bytes);
+  bool loads_beat_gathers();
+  bool may_be_consecutive(const llvm::Value* pointer) const;
+  llvm::Value* are_consecutive(llvm::Value* pointers, int64_t bytes);
+  void store_apart_or_together(llvm::StoreInst& store);
   void store_one(llvm::StoreInst& store);
   void store_runs(llvm::StoreInst& store, const Shape& shape);
   void store_together(const Neighbours& neighbours);
-  void by_shape_or_scattered(const Shape& shape, llvm::ArrayRef<llvm::StoreInst*> stores,
+  void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
+  Components by_shape_or_apart(const Shape& shape, bool masks_are_cheap, const std::function<Components()>& by_shape,
+                               const std::function<Components()>& apart);
+  void by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
                              const std::function<void()>& by_shape);
-  Components gather(llvm::LoadInst& load);
+  Components gather(llvm::LoadInst& load, llvm::Value* pointers);
+  Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
   void scatter(llvm::StoreInst& store);
   llvm::Value* guards_hold(const Shape& shape);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
@@ -118,6 +128,9 @@ class Widener {
   Components choose(llvm::Value* condition, const std::function<Components()>& likely,
                     const std::function<Components()>& unlikely);
   void give_up(const llvm::Instruction& instruction);
+  void note(const llvm::Instruction& instruction, Hindrance hindrance) {
+    if (explanation_) explanation_->note(instruction, hindrance);
+  }
 
   llvm::Function& old_;
   const ShapeAnalysis& shapes_;
@@ -127,7 +140,11 @@ class Widener {
   const Variant variant_;
   const unsigned width_;
   const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements_;
+  Explanation* const explanation_;  // null: nobody wants one
+  bool has_slow_gathers_ = false;
+  unsigned gathers_in_full_ = 0;
   bool has_mask_registers_ = false;  // of the processor: masked accesses are as cheap as others
+  bool has_masked_words_ = false;    // of the processor: so are those of 32 bits and more, if they are side by side
 
   llvm::Function* new_ = nullptr;
   llvm::IRBuilder<> builder_;
@@ -140,10 +157,11 @@ class Widener {
   llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> mask_slots_;
   std::vector<llvm::AllocaInst*> promoted_;
   llvm::Value* lanes_there_ = nullptr;  // of a partial group; null: all
-  llvm::Value* nowhere_ = nullptr;  // memory that lanes which are off may access
+  llvm::Value* nowhere_ = nullptr;      // memory that lanes which are off may access
 
   // Of the block being widened.
   llvm::Value* mask_ = nullptr;  // null: all lanes
+  bool is_unlikely_ = false;     // code that need not be fast
   llvm::DenseMap<const llvm::Value*, llvm::Value*> scalars_;
   llvm::DenseMap<const llvm::Value*, Components> lanes_;
   llvm::DenseMap<const llvm::Instruction*, Components> loaded_before_;  // with a neighbour

@@ -180,6 +180,7 @@ kernel void packed_vectors(device const packed_float3* in, device packed_float3*
 
 //@ buffer float random 16N
 //@ buffer float zeros 16N
+//@ tolerance 1e-3
 kernel void matrices(device const float4x4* in, device float4x4* out, INDEX) {
   float4x4 m = in[I];
   m = m * transpose(m) + m * 0.5f;

@@ -1,11 +1,11 @@
 // Runs a kernel's groups on AArch64 Linux with nothing but system calls. It is linked to two objects of a kernel, one
-// for groups of 32 lanes and one for smaller ones, reads a launch (launch.hpp) and writes what the kernel leaves behind.
+// for groups of 32 lanes and one for smaller ones, reads a launch (launch.hpp) and writes what the kernel leaves
+// behind.
 //
 // Each group of a threadgroup has its own stack and runs until it waits or ends; when all that are left wait, they have
 // met at their barrier.
-#include "launch.hpp"
-
 #include "cpu/stack_switch.hpp"
+#include "launch.hpp"
 
 using namespace metalloid::cpu;
 using namespace metalloid::cpu::neon;
@@ -22,7 +22,7 @@ namespace {
 
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   register long x8 asm("x8") = number, x0 asm("x0") = a, x1 asm("x1") = b, x2 asm("x2") = c, x3 asm("x3") = d,
-                x4 asm("x4") = e, x5 asm("x5") = f;
+                   x4 asm("x4") = e, x5 asm("x5") = f;
   asm volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
   return x0;
 }

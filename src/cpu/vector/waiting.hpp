@@ -1,0 +1,19 @@
+// Whether lanes of a group may wait for one another. Lanes that leave a loop wait behind it for those that are still in
+// it; if these in turn wait for something that the others do afterwards, as with a lock that each lane takes,
+//
+//     while (atomic_exchange_explicit(lock, 1, memory_order_relaxed) != 0) {}
+//
+// nobody goes on. Threads of such kernels run each for itself.
+#pragma once
+
+#include <llvm/Analysis/LoopInfo.h>
+
+#include "cpu/vector/shape_analysis.hpp"
+
+namespace metalloid::cpu::vector {
+
+// A read of memory that decides how long lanes stay in a loop that they leave at different times; null if there is
+// none.
+const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const ShapeAnalysis& shapes);
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,271 @@
+#include "cpu/vector/width.hpp"
+
+#include <fmt/format.h>
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/IVDescriptors.h>
+#include <llvm/Analysis/LoopAccessAnalysis.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/InstIterator.h>
+
+#include <algorithm>
+
+#include "cpu/vector/groups.hpp"
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+constexpr double start_of_group = 25, start_of_thread = 12;
+constexpr double worth_fewer_lanes = 0.85, worth_one = 0.95;  // of the cost of the best so far; estimates are rough
+constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
+constexpr unsigned most_chains = 32;
+constexpr double part_of_ideal = 0.6;  // how much of the ideal LLVM makes of a loop that it vectorises
+
+bool is_vector(const llvm::Instruction& instruction, const ShapeAnalysis& shapes) {
+  return !instruction.getType()->isVoidTy() && !shapes.is_known(&instruction);
+}
+
+// How many iterations of a loop LLVM can make at once when it compiles the code of one thread: accesses are to
+// neighbours from one iteration to the next, and what is carried over are counters and sums.
+double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
+                          const llvm::DataLayout& layout, double register_bits) {
+  const bool is_straight = llvm::all_of(
+      loop.blocks(), [&](const llvm::BasicBlock* block) { return block == loop.getHeader() || block->size() == 1; });
+  if (!loop.isInnermost() || !is_straight || !evolution.hasLoopInvariantBackedgeTakenCount(&loop)) return 1;
+  for (llvm::PHINode& phi : loop.getHeader()->phis()) {
+    llvm::InductionDescriptor induction;
+    llvm::RecurrenceDescriptor reduction;
+    if (!llvm::InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, induction) &&
+        !llvm::RecurrenceDescriptor::isReductionPHI(&phi, &loop, reduction))
+      return 1;
+  }
+  double bits = 8;
+  llvm::PredicatedScalarEvolution predicated(evolution, loop);
+  for (const llvm::Instruction& instruction : *loop.getHeader()) {
+    if (instruction.isAtomic()) return 1;
+    if (llvm::isa<llvm::CallInst>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction)) return 1;
+    const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    if (!pointer) continue;
+    llvm::Type* type = llvm::getLoadStoreType(&instruction);
+    bits = std::max(bits, static_cast<double>(layout.getTypeSizeInBits(type).getFixedValue()));
+    auto* address = const_cast<llvm::Value*>(pointer);
+    if (evolution.isLoopInvariant(evolution.getSCEV(address), &loop)) continue;
+    const auto stride = llvm::getPtrStride(predicated, type, address, &loop, dominators,
+                                           llvm::DenseMap<llvm::Value*, const llvm::SCEV*>(), /*Assume=*/true);
+    if (!stride || std::abs(*stride) != 1) return 1;
+  }
+  return std::max(1.0, register_bits / bits * part_of_ideal);
+}
+
+}  // namespace
+
+// ── what a kernel costs
+
+Estimate::Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
+                   const ShapeAnalysis& shapes, const llvm::TargetMachine& machine)
+    : shapes_(shapes), costs_(lane_form, shapes, loops, machine.getTargetTransformInfo(lane_form)) {
+  llvm::TargetLibraryInfoImpl functions(machine.getTargetTriple());
+  llvm::TargetLibraryInfo library(functions);
+  llvm::AssumptionCache assumptions(lane_form);
+  llvm::ScalarEvolution evolution(lane_form, library, assumptions, dominators, const_cast<llvm::LoopInfo&>(loops));
+  frequencies_.emplace(lane_form, loops, dominators, evolution, shapes);
+  add_instructions(lane_form, loops, dominators, evolution);
+  wait_for_results(loops);
+  add_spills(lane_form, loops);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    total_[i] = widths[i] == 1 ? start_of_thread : start_of_group;
+    for (const auto& [block, costs] : blocks_) total_[i] += costs[i] * times(block, widths[i]);
+  }
+}
+
+double Estimate::of_thread(uint32_t width) const {
+  return total_[place_of(width)] / width;
+}
+
+double Estimate::share(const llvm::Instruction& instruction, uint32_t width) const {
+  return costs_.together(instruction, width) * times(instruction.getParent(), width) / total_[place_of(width)];
+}
+
+double Estimate::share(const llvm::BasicBlock& block, uint32_t width) const {
+  return blocks_.lookup(&block)[place_of(width)] * times(&block, width) / total_[place_of(width)];
+}
+
+double Estimate::waste(const llvm::BasicBlock& block, uint32_t width) const {
+  const double together = times(&block, width);
+  return together <= 0 ? 0 : share(block, width) * std::max(0.0, 1 - frequencies_->alone(&block) / together);
+}
+
+size_t Estimate::place_of(uint32_t width) {
+  return static_cast<size_t>(std::ranges::find(widths, width) - widths.begin());
+}
+
+double Estimate::times(const llvm::BasicBlock* block, uint32_t width) const {
+  return width == 1 ? frequencies_->alone(block) : frequencies_->together(block, width);
+}
+
+void Estimate::add_instructions(const llvm::Function& function, const llvm::LoopInfo& loops,
+                                const llvm::DominatorTree& dominators, llvm::ScalarEvolution& evolution) {
+  for (const llvm::BasicBlock& block : function) {
+    PerWidth& costs = blocks_[&block];
+    costs.fill(0);
+    for (const llvm::Instruction& instruction : block)
+      for (size_t i = 0; i < widths.size(); ++i) costs[i] += costs_.together(instruction, widths[i]);
+    llvm::Loop* loop = loops.getLoopFor(&block);
+    if (!loop) continue;
+    const double at_once =
+        iterations_at_once(*loop, evolution, dominators, function.getDataLayout(), costs_.bits_of_register());
+    if (at_once > 1) vectorised_alone_.insert(loop);
+    costs.back() /= at_once;
+  }
+}
+
+// An iteration takes at least as long as what it hands to the next one. While a thread alone waits, the processor goes
+// on with the next thread if it can see it from there.
+void Estimate::wait_for_results(const llvm::LoopInfo& loops) {
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost()) continue;
+    double instructions = 0;
+    for (const llvm::BasicBlock* block : loop->blocks()) instructions += static_cast<double>(block->size());
+    const double chains[2] = {longest_chain(*loop, /*alone=*/false), longest_chain(*loop, /*alone=*/true)};
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const bool alone = widths[i] == 1;
+      const llvm::BasicBlock* header = loop->getHeader();
+      const double iterations = times(header, widths[i]);
+      if (iterations <= 0) continue;
+      double spent = 0;
+      for (const llvm::BasicBlock* block : loop->blocks()) spent += blocks_[block][i] * times(block, widths[i]);
+      const double in_flight = std::max(1.0, instructions_in_flight / (instructions * frequencies_->trips(loop)));
+      double waited = chains[alone] / std::min(in_flight, 2.0) - spent / iterations;
+      if (alone && vectorised_alone_.contains(loop)) waited = 0;  // several sums at once
+      if (waited > 0) blocks_[header][i] += waited;
+    }
+  }
+}
+
+// From a value of one iteration to the same of the next, by operations that wait for each other. Lanes that stay where
+// others leave are told by a mask, which is one more thing to wait for.
+double Estimate::longest_chain(const llvm::Loop& loop, bool alone) const {
+  const llvm::BasicBlock* latch = loop.getLoopLatch();
+  if (!latch) return 0;
+  double longest = 0;
+  unsigned count = 0;
+  for (const llvm::PHINode& phi : loop.getHeader()->phis()) {
+    if (++count > most_chains) break;
+    llvm::DenseMap<const llvm::Value*, double> ready;
+    ready[&phi] = 0;
+    for (const llvm::BasicBlock* block : loop.blocks())  // in the order of the control flow
+      for (const llvm::Instruction& instruction : *block) {
+        double latest = -1;
+        for (const llvm::Value* operand : instruction.operands())
+          if (auto found = ready.find(operand); found != ready.end()) latest = std::max(latest, found->second);
+        if (latest < 0 || &instruction == &phi || llvm::isa<llvm::BranchInst>(instruction)) continue;
+        ready[&instruction] = latest + costs_.latency(instruction, alone);
+      }
+    const auto end = ready.find(phi.getIncomingValueForBlock(latch));
+    if (end == ready.end()) continue;
+    const bool is_blended = !alone && shapes_.is_divergent_loop(&loop) && !shapes_.is_known(&phi);
+    longest = std::max(longest, end->second + (is_blended ? 1 : 0));
+  }
+  return longest;
+}
+
+// Registers that a block needs at once and does not have. What is alive in a loop but not used there waits in memory
+// all the while, for nothing.
+void Estimate::add_spills(const llvm::Function& function, const llvm::LoopInfo& loops) {
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::SmallVector<const llvm::Instruction*, 8>> live_at_end;
+  llvm::DenseMap<const llvm::Instruction*, llvm::SmallPtrSet<const llvm::Loop*, 4>> used_in;
+  for (const llvm::Instruction& value : llvm::instructions(function)) {
+    if (!is_vector(value, shapes_)) continue;
+    auto& around = used_in[&value];
+    const auto add_loops = [&](const llvm::BasicBlock* block) {
+      for (const llvm::Loop* loop = loops.getLoopFor(block); loop; loop = loop->getParentLoop()) around.insert(loop);
+    };
+    add_loops(value.getParent());
+    llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
+    llvm::SmallVector<const llvm::BasicBlock*, 8> left;
+    const auto needed_at_end = [&](const llvm::BasicBlock* block) {
+      if (!seen.insert(block).second) return;
+      live_at_end[block].push_back(&value);
+      if (block != value.getParent()) left.push_back(block);
+    };
+    for (const llvm::Use& use : value.uses()) {
+      const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+      add_loops(user->getParent());
+      if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
+        needed_at_end(phi->getIncomingBlock(use));
+      else if (user->getParent() != value.getParent())
+        for (const llvm::BasicBlock* before : llvm::predecessors(user->getParent())) needed_at_end(before);
+    }
+    while (!left.empty())
+      for (const llvm::BasicBlock* before : llvm::predecessors(left.pop_back_val())) needed_at_end(before);
+  }
+
+  const double available = costs_.register_count() - 2;
+  for (const llvm::BasicBlock& block : function) {
+    const llvm::Loop* loop = loops.getLoopFor(&block);
+    llvm::SmallPtrSet<const llvm::Instruction*, 16> live;
+    PerWidth now{}, most{}, touched{};
+    const auto count = [&](const llvm::Instruction* value, PerWidth& registers, double sign) {
+      for (size_t i = 0; i + 1 < widths.size(); ++i)
+        registers[i] += sign * costs_.registers(value->getType(), widths[i]);
+    };
+    for (const llvm::Instruction* value : live_at_end[&block])
+      if ((!loop || used_in[value].contains(loop)) && live.insert(value).second) count(value, now, 1);
+    most = now;
+    for (const llvm::Instruction& instruction : llvm::reverse(block)) {
+      if (live.erase(&instruction)) count(&instruction, now, -1);
+      if (llvm::isa<llvm::PHINode>(instruction)) continue;
+      for (const llvm::Value* operand : instruction.operands()) {
+        const auto* value = llvm::dyn_cast<llvm::Instruction>(operand);
+        if (!value || !is_vector(*value, shapes_)) continue;
+        count(value, touched, 1);
+        if (live.insert(value).second) count(value, now, 1);
+      }
+      for (size_t i = 0; i < widths.size(); ++i) most[i] = std::max(most[i], now[i]);
+    }
+    for (size_t i = 0; i + 1 < widths.size(); ++i) {
+      const double missing = std::clamp(most[i] - available, 0.0, touched[i]);
+      blocks_[&block][i] += missing * costs_.spill();
+      missing_[i] = std::max(missing_[i], missing);
+    }
+  }
+}
+
+// ── the choice
+
+LeastWidth least_width(const llvm::Function& lane_form) {
+  LeastWidth least;
+  for (const llvm::Instruction& instruction : llvm::instructions(lane_form)) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (!call || !call->getCalledFunction()) continue;
+    const llvm::StringRef name = call->getCalledFunction()->getName();
+    if (!is_group_function(name) && name != "metal.simdgroup_barrier") continue;
+    const uint32_t width = works_in_quads(name) ? 8 : 32;
+    if (width > least.width) least = {width, name.str()};
+  }
+  return least;
+}
+
+WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estimate) {
+  const LeastWidth least = least_width(lane_form);
+  WidthChoice choice;
+  if (least.width == widths.front()) {
+    choice.reason = fmt::format("it calls {}", least.because_of);
+    return choice;
+  }
+  std::string all;
+  for (uint32_t width : widths) {
+    if (width < least.width) continue;
+    const double cost = estimate.of_thread(width);
+    all += all.empty() ? "" : ", ";
+    all += cost < 100 ? fmt::format("{:.2g}", cost) : fmt::format("{:.0f}", cost);
+    all += width == 1 ? " alone" : fmt::format(" in {} lanes", width);
+    if (cost < estimate.of_thread(choice.width) * (width == 1 ? worth_one : worth_fewer_lanes)) choice.width = width;
+  }
+  choice.reason = fmt::format("the estimated cycles of a thread are {}", all);
+  return choice;
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,78 @@
+// How many lanes the groups of a kernel have. More lanes share what is the same in all of them; fewer need fewer
+// registers, and wait less for each other. Where lanes have little in common, as when all memory they read lies apart,
+// threads are better run one after another. So what a thread costs is estimated for each width, from the code of one
+// lane as it is widened.
+#pragma once
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Function.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "cpu/vector/costs.hpp"
+#include "cpu/vector/frequencies.hpp"
+#include "cpu/vector/shape_analysis.hpp"
+
+namespace metalloid::cpu::vector {
+
+constexpr std::array<uint32_t, 4> widths = {32, 16, 8, 1};
+
+// What a kernel costs in cycles, roughly.
+class Estimate {
+ public:
+  // `shapes` are those of 32 lanes; narrower groups are the first of them.
+  Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
+           const ShapeAnalysis& shapes, const llvm::TargetMachine& machine);
+
+  double of_thread(uint32_t width) const;
+
+  // The part of a group's cycles that go into an instruction, or a block.
+  double share(const llvm::Instruction& instruction, uint32_t width) const;
+  double share(const llvm::BasicBlock& block, uint32_t width) const;
+
+  // The part that is spent on lanes that have no business in a block.
+  double waste(const llvm::BasicBlock& block, uint32_t width) const;
+
+  // Vector registers too many in the worst block of those that matter.
+  double missing_registers(uint32_t width) const { return missing_.at(place_of(width)); }
+
+ private:
+  using PerWidth = std::array<double, widths.size()>;
+
+  static size_t place_of(uint32_t width);
+  void add_instructions(const llvm::Function& function, const llvm::LoopInfo& loops,
+                        const llvm::DominatorTree& dominators, llvm::ScalarEvolution& evolution);
+  void wait_for_results(const llvm::LoopInfo& loops);
+  void add_spills(const llvm::Function& function, const llvm::LoopInfo& loops);
+  double longest_chain(const llvm::Loop& loop, bool alone) const;
+  double times(const llvm::BasicBlock* block, uint32_t width) const;
+
+  const ShapeAnalysis& shapes_;
+  const Costs costs_;
+  llvm::DenseMap<const llvm::BasicBlock*, PerWidth> blocks_;  // a group's cycles in a block, each time it runs
+  llvm::SmallPtrSet<const llvm::Loop*, 4> vectorised_alone_;  // loops that LLVM vectorises in one thread
+  std::optional<Frequencies> frequencies_;
+  PerWidth total_{}, missing_{};  // of a group
+};
+
+struct WidthChoice {
+  uint32_t width = 32;
+  std::string reason;  // "because ..." without the because
+};
+
+// Among all widths, or, if its threads do things together that narrower groups cannot, the one that is left.
+WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estimate);
+
+// The narrowest groups that can run the kernel: 32 with SIMD-group functions, 8 with functions of quads, else 1. The
+// name of what needs it, if it is not 1.
+struct LeastWidth {
+  uint32_t width = 1;
+  std::string because_of;
+};
+LeastWidth least_width(const llvm::Function& lane_form);
+
+}  // namespace metalloid::cpu::vector
