@@ -5,6 +5,7 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/Error.h>
 
+#include "bitcode/address_spaces.hpp"
 #include "bitcode/builtin_bodies.hpp"
 #include "bitcode/calling_convention.hpp"
 #include "bitcode/function_constants.hpp"
@@ -15,7 +16,6 @@ namespace metalloid::bitcode {
 namespace {
 
 void set_linkage_of_threadgroup_variables(llvm::Module& module, llvm::GlobalValue::LinkageTypes linkage) {
-  constexpr unsigned threadgroup_address_space = 3;
   for (llvm::GlobalVariable& global : module.globals())
     if (global.getAddressSpace() == threadgroup_address_space) global.setLinkage(linkage);
 }

@@ -5,13 +5,9 @@
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Instructions.h>
 
+#include "bitcode/address_spaces.hpp"
+
 namespace metalloid::bitcode {
-
-namespace {
-
-constexpr unsigned threadgroup_address_space = 3;
-
-}  // namespace
 
 Status resolve_threadgroup_alloc(llvm::Module& module, const std::string& function) {
   llvm::Function* alloc = module.getFunction("metal.threadgroup_alloc");

@@ -33,17 +33,19 @@ void expect_endless_loops(llvm::Function& function) {
   }
 }
 
-// Products of tiles in registers, as of simdgroup matrices: the scheduler would begin so many at once that their sums
-// no longer fit into registers.
-bool has_products_of_tiles(const llvm::Module& module) {
-  constexpr unsigned many = 64;
-  const auto is_product = [](const llvm::Instruction& instruction) {
-    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    return call && call->getIntrinsicID() == llvm::Intrinsic::fmuladd && call->getType()->isVectorTy();
-  };
+bool is_product(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::fmuladd && call->getType()->isVectorTy();
+}
+
+// Where instructions had better stay in the order they have. Of products of tiles in registers, as of simdgroup
+// matrices, a scheduler would begin so many at once that their sums no longer fit into registers; and what it looks at
+// grows with the square of a block's length.
+bool keeps_order(const llvm::Module& module) {
+  constexpr unsigned many_products = 64, long_block = 1500;
   for (const llvm::Function& function : module)
     for (const llvm::BasicBlock& block : function)
-      if (llvm::count_if(block, is_product) >= many) return true;
+      if (block.size() >= long_block || llvm::count_if(block, is_product) >= many_products) return true;
   return false;
 }
 
@@ -77,7 +79,10 @@ Result<std::string> generate_code(llvm::Module& module, llvm::TargetMachine& mac
   llvm::legacy::PassManager passes;
   auto* functions = new llvm::MachineModuleInfoWrapperPass(&generator);  // the pass manager's, like all it is given
   llvm::TargetPassConfig* steps = generator.createPassConfig(passes);
-  if (has_products_of_tiles(module)) steps->disablePass(&llvm::MachineSchedulerID);
+  if (keeps_order(module))
+    for (llvm::AnalysisID scheduler :
+         {&llvm::MachineSchedulerID, &llvm::PostRASchedulerID, &llvm::PostMachineSchedulerID})
+      steps->disablePass(scheduler);
   passes.add(steps);
   passes.add(functions);
   if (steps->addISelPasses()) return Error{"LLVM cannot generate code for this processor"};

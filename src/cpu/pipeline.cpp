@@ -12,14 +12,6 @@ namespace metalloid::cpu {
 
 namespace {
 
-constexpr bool vector_by_default = true;
-
-struct Width {
-  std::string_view name;
-  uint32_t lanes;
-};
-constexpr Width widths[] = {{"32", 32}, {"16", 16}, {"8", 8}, {"1", 1}};
-
 Result<uint32_t> max_threads(const device::PipelineRequest& request, const Function& kernel) {
   const uint32_t asked = request.max_threads_per_threadgroup.value_or(max_threads_per_threadgroup);
   if (asked == 0 || asked > max_threads_per_threadgroup)
@@ -40,12 +32,13 @@ Result<Choice> choose_engine() {
   const std::string_view name = engine ? engine : "";
   if (!name.empty() && name != "reference" && name != "vector")
     return Error{fmt::format("METALLOID_ENGINE is '{}'; it can be 'vector' or 'reference'", name)};
-  choice.is_vector = name.empty() ? vector_by_default : name == "vector";
+  choice.is_vector = name != "reference";
   if (const char* width = std::getenv("METALLOID_WIDTH"); width && *width) {
-    const auto* known = std::ranges::find(widths, std::string_view(width), &Width::name);
-    if (known == std::end(widths))
+    const auto* known =
+        std::ranges::find_if(vector::widths, [&](uint32_t lanes) { return std::to_string(lanes) == width; });
+    if (known == vector::widths.end())
       return Error{fmt::format("METALLOID_WIDTH is '{}'; it can be 32, 16, 8 or 1", width)};
-    choice.variant.width = known->lanes;
+    choice.variant.width = *known;
   }
   return choice;
 }

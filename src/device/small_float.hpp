@@ -1,6 +1,7 @@
-// Floating-point numbers of fewer bits than float, with five bits of exponent: half, and the 10- and 11-bit numbers
-// without a sign of packed pixel formats. Written in integer arithmetic, so that it gives the same bits in a constant
-// expression, on every host and on every device; compiled for devices too, hence no library types.
+// Floating-point numbers of fewer bits than float: half, bfloat, and the 10- and 11-bit numbers without a sign of
+// packed pixel formats, which have five bits of exponent as half has. Written in integer arithmetic, so that it gives
+// the same bits in a constant expression, on every host and on every device; compiled for devices too, hence no library
+// types.
 #pragma once
 
 namespace metalloid::device {
@@ -46,6 +47,16 @@ constexpr float from_half(unsigned bits) {
 }
 constexpr unsigned to_half(float value) {
   return to_small_float(value, 10, true);
+}
+
+// bfloat is the upper half of a float: rounded to nearest, ties to even; a NaN stays one.
+constexpr float from_bfloat(unsigned bits) {
+  return float_from_bits(bits << 16);
+}
+constexpr unsigned to_bfloat(float value) {
+  const unsigned bits = float_bits(value);
+  const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+  return (is_nan ? bits | 0x400000 : bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
 }  // namespace metalloid::device

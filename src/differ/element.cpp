@@ -43,7 +43,7 @@ double number_at(Element element, const uint8_t* bytes) {
     case Element::f16:
       return device::from_half(get<uint16_t>(bytes));
     case Element::bf16:
-      return device::float_from_bits(static_cast<unsigned>(get<uint16_t>(bytes)) << 16);
+      return device::from_bfloat(get<uint16_t>(bytes));
     case Element::f32:
       return get<float>(bytes);
   }
@@ -60,7 +60,7 @@ void put_number(Element element, double number, uint8_t* bytes) {
   } else if (element == Element::f16) {
     put(static_cast<uint16_t>(device::to_half(static_cast<float>(number))), bytes);
   } else {
-    put(static_cast<uint16_t>(device::float_bits(static_cast<float>(number)) >> 16), bytes);
+    put(static_cast<uint16_t>(device::to_bfloat(static_cast<float>(number))), bytes);
   }
 }
 

@@ -1,4 +1,4 @@
-// Small floating-point numbers against the compiler's own half.
+// Small floating-point numbers: half against the compiler's own, bfloat against the numbers around it.
 #include "device/small_float.hpp"
 
 #include <gtest/gtest.h>
@@ -41,6 +41,20 @@ TEST(SmallFloat, AFloatBecomesTheNearestHalf) {
     const float middle = (from_half(bits) + (bits == 0x7BFF ? 65536.0f : from_half(bits + 1))) / 2;
     check(middle), check(-middle), check(std::nextafter(middle, 0.0f)), check(std::nextafter(middle, INFINITY));
   }
+}
+
+TEST(SmallFloat, AFloatBecomesTheNearestBfloatAndOfTwoTheEvenOne) {
+  for (uint32_t bits = 0; bits < 0x7F80; ++bits) {
+    const float value = from_bfloat(bits), next = from_bfloat(bits + 1);
+    const float middle = std::bit_cast<float>(bits << 16 | 0x8000);
+    ASSERT_EQ(to_bfloat(value), bits);
+    ASSERT_EQ(to_bfloat(-value), bits | 0x8000);
+    ASSERT_EQ(to_bfloat(middle), bits % 2 == 0 ? bits : bits + 1) << value;
+    ASSERT_EQ(to_bfloat(std::nextafter(middle, value)), bits) << value;
+    ASSERT_EQ(to_bfloat(std::nextafter(middle, next)), bits + 1) << value;
+  }
+  EXPECT_EQ(to_bfloat(INFINITY), 0x7F80u);
+  EXPECT_TRUE(std::isnan(from_bfloat(to_bfloat(std::bit_cast<float>(0x7F800001u)))));
 }
 
 TEST(SmallFloat, WithoutASignNothingIsNegative) {

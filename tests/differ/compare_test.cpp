@@ -94,13 +94,15 @@ TEST(Compare, GroupFunctionsNeedTheirLanes) {
   const auto library = compile_source(R"(
     #include <metal_stdlib>
     using namespace metal;
-    kernel void alone(device uint* x, uint i [[thread_position_in_grid]]) { simdgroup_barrier(mem_flags::mem_none); x[i] = 1; }
+    kernel void alone(device uint* x, uint i [[thread_position_in_grid]]) { threadgroup_barrier(mem_flags::mem_none); x[i] = 1; }
+    kernel void meeting(device uint* x, uint i [[thread_position_in_grid]]) { simdgroup_barrier(mem_flags::mem_none); x[i] = 1; }
     kernel void together(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = simd_sum(x[i]); }
     kernel void in_fours(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = quad_sum(x[i]); }
     kernel void matrix(device float* x) { simdgroup_float8x8 m; simdgroup_load(m, x); simdgroup_store(m, x); })");
   ASSERT_TRUE(library) << library.error();
   const auto needs = [&](const char* kernel, unsigned width) { return needs_wider_groups(**library, kernel, width); };
   EXPECT_FALSE(needs("alone", 1));
+  EXPECT_TRUE(needs("meeting", 16) && !needs("meeting", 32));
   EXPECT_TRUE(needs("together", 16) && !needs("together", 32));
   EXPECT_TRUE(needs("in_fours", 1) && !needs("in_fours", 8));
   EXPECT_TRUE(needs("matrix", 16) && !needs("matrix", 32));

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
-#include <string>
 
 #include "bench_contest.hpp"
 #include "plot/bar_chart.hpp"

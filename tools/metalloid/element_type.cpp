@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -20,12 +19,6 @@ constexpr ElementType types[] = {
     {"i64", "<i8", signed_integer, 8},   {"u8", "|u1", unsigned_integer, 1},  {"u16", "<u2", unsigned_integer, 2},
     {"u32", "<u4", unsigned_integer, 4}, {"u64", "<u8", unsigned_integer, 8}, {"bool", "|b1", boolean, 1},
 };
-
-uint16_t to_bfloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 template <class T>
 T read(const void* element) {
@@ -83,7 +76,7 @@ void store_number(const ElementType& type, double value, void* destination) {
       if (type.size == 4) return write(static_cast<float>(value), destination);
       return write(static_cast<uint16_t>(device::to_half(static_cast<float>(value))), destination);
     case bfloat:
-      return write(to_bfloat(static_cast<float>(value)), destination);
+      return write(static_cast<uint16_t>(device::to_bfloat(static_cast<float>(value))), destination);
     case boolean:
       return write(static_cast<uint8_t>(value != 0), destination);
     case signed_integer:
@@ -105,7 +98,7 @@ std::string show_element(const ElementType& type, const void* element) {
     case floating:
       return fmt::format("{:.6g}", type.size == 4 ? read<float>(element) : device::from_half(read<uint16_t>(element)));
     case bfloat:
-      return fmt::format("{:.4g}", std::bit_cast<float>(static_cast<uint32_t>(read<uint16_t>(element)) << 16));
+      return fmt::format("{:.4g}", device::from_bfloat(read<uint16_t>(element)));
     case signed_integer:
       return fmt::format("{}", read_signed(element, type.size));
     case unsigned_integer:

@@ -74,6 +74,11 @@ void add_fuzz(CLI::App& app) {
       ->check(CLI::IsMember({1, 8, 16, 32}));
   kernels->add_option("--keep", options->keep, "Where reduced kernels are written")->capture_default_str();
   kernels->add_flag("--print", options->print, "Print the kernel of the seed and run nothing");
+  kernels->footer(
+      "Examples:\n"
+      "  metalloid fuzz kernels --count 50\n"
+      "  metalloid fuzz kernels --minutes 120 --seed 1000000 --keep found\n"
+      "  metalloid fuzz kernels --seed 23 --print\n");
   kernels->callback([options] { fuzz_kernels(*options); });
 }
 

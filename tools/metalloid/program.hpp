@@ -12,7 +12,8 @@ namespace metalloid::tool {
 enum ExitCode { exit_success = 0, exit_source_error = 1, exit_usage_error = 2, exit_file_error = 3 };
 
 inline constexpr const char* exit_code_help =
-    "Exit codes: 0 success, 1 the source has errors, 2 wrong usage, 3 a file cannot be read or written.";
+    "Exit codes: 0 success, 1 the source has errors or the kernel failed, 2 wrong usage, 3 a file cannot be read or "
+    "written.";
 
 // Thrown to end a program early; its message is printed once, after the program's name, or as it is if it consists of
 // the compiler's diagnostics.

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <tuple>
 #include <utility>

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Instructions.h>
 
+#include "bitcode/address_spaces.hpp"
 #include "cpu/thread_state.hpp"
 #include "cpu/vector/lane_form.hpp"
 
@@ -10,7 +11,6 @@ namespace metalloid::cpu::lower {
 namespace {
 
 constexpr llvm::StringLiteral current_thread = "metalloid.current_thread";
-constexpr unsigned threadgroup_address_space = 3;
 
 llvm::Value* load_size(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, unsigned component) {
   return load_fixed_member(builder, state, offset + component * sizeof(uint32_t), builder.getInt32Ty());
@@ -59,7 +59,7 @@ llvm::Value* threadgroup_state(llvm::IRBuilder<>& builder, llvm::Value* thread) 
 llvm::Value* threadgroup_memory(llvm::IRBuilder<>& builder, llvm::Value* thread) {
   llvm::Value* memory = load_fixed_member(builder, threadgroup_state(builder, thread),
                                           offsetof(ThreadgroupState, memory), builder.getPtrTy());
-  return builder.CreateAddrSpaceCast(memory, builder.getPtrTy(threadgroup_address_space));
+  return builder.CreateAddrSpaceCast(memory, builder.getPtrTy(bitcode::threadgroup_address_space));
 }
 
 llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridValue value, unsigned component,

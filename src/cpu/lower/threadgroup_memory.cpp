@@ -9,13 +9,13 @@
 
 #include <map>
 
+#include "bitcode/address_spaces.hpp"
 #include "cpu/lower/thread_values.hpp"
 
 namespace metalloid::cpu::lower {
 
 namespace {
 
-constexpr unsigned threadgroup_address_space = 3;
 constexpr uint64_t dynamic_memory_alignment = 16;
 
 void write_bytes(const llvm::Constant& value, const llvm::DataLayout& layout, std::string& image, uint64_t offset) {
@@ -46,7 +46,7 @@ ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module) {
   ThreadgroupLayout result;
   llvm::SmallVector<llvm::GlobalVariable*> variables;
   for (llvm::GlobalVariable& global : module.globals())
-    if (global.getAddressSpace() == threadgroup_address_space) variables.push_back(&global);
+    if (global.getAddressSpace() == bitcode::threadgroup_address_space) variables.push_back(&global);
 
   const llvm::DataLayout& layout = module.getDataLayout();
   std::map<llvm::Function*, llvm::Value*> memory_in;

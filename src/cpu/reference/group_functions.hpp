@@ -32,12 +32,8 @@ struct Bfloat {
   uint16_t bits;
 
   Bfloat() = default;
-  explicit Bfloat(float value) {
-    const uint32_t wide = device::float_bits(value);
-    const bool nan = (wide & 0x7FFFFFFF) > 0x7F800000;
-    bits = static_cast<uint16_t>((nan ? wide | 0x400000 : wide + 0x7FFF + (wide >> 16 & 1)) >> 16);
-  }
-  operator float() const { return device::float_from_bits(uint32_t{bits} << 16); }
+  explicit Bfloat(float value) : bits(static_cast<uint16_t>(device::to_bfloat(value))) {}
+  operator float() const { return device::from_bfloat(bits); }
 };
 
 // The names of the two groups, with their sizes.

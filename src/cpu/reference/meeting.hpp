@@ -23,8 +23,6 @@ struct Meeting {
   const void* operands[lanes_per_simdgroup];
   void* results[lanes_per_simdgroup];
 
-  bool is_active(uint32_t lane) const { return active >> lane & 1; }
-
   // Of active lanes only.
   template <class T>
   const T& operand(uint32_t lane) const {

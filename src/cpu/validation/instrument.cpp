@@ -11,11 +11,11 @@
 
 #include <algorithm>
 
+#include "bitcode/address_spaces.hpp"
+
 namespace metalloid::cpu::validation {
 
 namespace {
-
-constexpr unsigned constant_address_space = 5;
 
 // The kernel, and what it may call that is not a builtin's body.
 llvm::SmallSetVector<llvm::Function*, 8> functions_of(llvm::Function& kernel, std::span<llvm::Function* const> linked) {
@@ -156,7 +156,7 @@ class FunctionInstrumenter {
     llvm::Value* elements_per_row = call.getArgOperand(first + 1);
     const auto roots = sites_.provenance().roots_of(*pointer);
     const uint32_t element = name.ends_with("f32") ? 4 : 2;
-    if (pointer->getType()->getPointerAddressSpace() == constant_address_space) flags |= access_is_constant;
+    if (pointer->getType()->getPointerAddressSpace() == bitcode::constant_address_space) flags |= access_is_constant;
     const uint32_t site = sites_.add(call, flags | access_is_matrix, element, roots);
     auto* number = builder_.getInt32Ty();
     llvm::FunctionCallee validate =
@@ -197,7 +197,7 @@ class FunctionInstrumenter {
     llvm::Value* pointer = instruction.getOperand(operand);
     const auto roots = sites_.provenance().roots_of(*pointer);
     if (std::ranges::all_of(roots, [](const Root& root) { return root.kind == RootKind::private_memory; })) return;
-    if (pointer->getType()->getPointerAddressSpace() == constant_address_space) flags |= access_is_constant;
+    if (pointer->getType()->getPointerAddressSpace() == bitcode::constant_address_space) flags |= access_is_constant;
     const uint32_t site = sites_.add(instruction, flags, static_cast<uint32_t>(alignment), roots);
     builder_.SetInsertPoint(&instruction);
     llvm::FunctionCallee validate =

@@ -6,20 +6,16 @@
 
 #include <algorithm>
 
+#include "bitcode/address_spaces.hpp"
+
 namespace metalloid::cpu::validation {
-
-namespace {
-
-constexpr unsigned threadgroup_address_space = 3;
-
-}  // namespace
 
 Provenance::Provenance(const llvm::Function& kernel, std::span<llvm::Function* const> linked,
                        std::span<const device::Slot> slots)
     : kernel_(kernel), linked_(linked), slots_(slots) {
   for (const llvm::GlobalVariable& global : kernel.getParent()->globals()) {
     auto& variable = const_cast<llvm::GlobalVariable&>(global);
-    const bool is_threadgroup = variable.getAddressSpace() == threadgroup_address_space;
+    const bool is_threadgroup = variable.getAddressSpace() == bitcode::threadgroup_address_space;
     auto& variables = is_threadgroup ? threadgroup_variables : constant_variables;
     if (!is_threadgroup && (!variable.hasInitializer() || variable.getName().starts_with("llvm."))) continue;
     variables_[&variable] = {is_threadgroup ? RootKind::threadgroup_variable : RootKind::constant_variable,

@@ -4,7 +4,6 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
-#include <string>
 #include <vector>
 
 #include "cpu/lower/threadgroup_memory.hpp"

@@ -15,13 +15,15 @@
 
 #include <optional>
 
+#include "bitcode/address_spaces.hpp"
+#include "cpu/vector/lane_loops.hpp"
+
 namespace metalloid::cpu::vector {
 
 namespace {
 
 using Operation = llvm::AtomicRMWInst::BinOp;
 
-constexpr unsigned threadgroup_address_space = 3;
 constexpr auto relaxed = llvm::AtomicOrdering::Monotonic;
 
 llvm::Type* value_type(const llvm::Instruction& instruction) {
@@ -140,14 +142,11 @@ class AccessFunction {
     const std::string name = name_of_access();
     if (llvm::Function* made = module_.getFunction(name)) return made;
     declare(name);
-    auto* start = llvm::BasicBlock::Create(module_.getContext(), "", function_);
-    auto* work = llvm::BasicBlock::Create(module_.getContext(), "active", function_);
-    auto* end = llvm::BasicBlock::Create(module_.getContext(), "end", function_);
-    builder_.SetInsertPoint(start);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", function_));
     if (one_address_)
-      access_together(start, work, end);
+      access_together();
     else
-      take_turns(start, work, end);
+      take_turns();
     return function_;
   }
 
@@ -192,11 +191,10 @@ class AccessFunction {
 
   llvm::Value* bits() const { return function_->getArg(function_->arg_size() - 1); }
 
-  llvm::Value* index_of(llvm::Value* bits, llvm::Intrinsic::ID zeros) {
-    return builder_.CreateBinaryIntrinsic(zeros, bits, builder_.getTrue());
-  }
-
-  void access_together(llvm::BasicBlock* start, llvm::BasicBlock* work, llvm::BasicBlock* end) {
+  void access_together() {
+    llvm::BasicBlock* start = builder_.GetInsertBlock();
+    auto* work = llvm::BasicBlock::Create(module_.getContext(), "active", function_);
+    auto* end = llvm::BasicBlock::Create(module_.getContext(), "end", function_);
     builder_.CreateCondBr(builder_.CreateIsNull(bits()), end, work);
     builder_.SetInsertPoint(work);
     llvm::Value* result = emit_together();
@@ -216,8 +214,8 @@ class AccessFunction {
     llvm::Value* pointer = function_->getArg(pointer_operand(access_));
     if (llvm::isa<llvm::LoadInst>(access_)) return emit_one({pointer});
     if (llvm::isa<llvm::StoreInst>(access_)) {
-      llvm::Value* last = builder_.CreateSub(llvm::ConstantInt::get(bits()->getType(), width_ - 1),
-                                             index_of(bits(), llvm::Intrinsic::ctlz));
+      llvm::Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits(), builder_.getTrue());
+      llvm::Value* last = builder_.CreateSub(llvm::ConstantInt::get(bits()->getType(), width_ - 1), zeros);
       return emit_one({builder_.CreateExtractElement(function_->getArg(0), last), pointer});
     }
     const Operation operation = *combining(access_);
@@ -230,8 +228,8 @@ class AccessFunction {
                                      builder_.CreateVectorSplat(width_, old), before);
   }
 
-  // The lanes' operands and results are arrays on the stack, and the loop takes the next active lane each time.
-  void take_turns(llvm::BasicBlock* start, llvm::BasicBlock* work, llvm::BasicBlock* end) {
+  // The lanes' operands and results are arrays on the stack.
+  void take_turns() {
     llvm::SmallVector<llvm::AllocaInst*> operands;
     for (unsigned i = 0; i < access_.getNumOperands(); ++i) {
       operands.push_back(builder_.CreateAlloca(function_->getArg(i)->getType()));
@@ -245,31 +243,21 @@ class AccessFunction {
       builder_.CreateStore(llvm::Constant::getNullValue(vector_of(type_)), old);
       builder_.CreateStore(llvm::Constant::getNullValue(vector_of(byte)), success);
     }
-    builder_.CreateCondBr(builder_.CreateIsNull(bits()), end, work);
-
-    builder_.SetInsertPoint(work);
-    llvm::PHINode* left = builder_.CreatePHI(bits()->getType(), 2, "left");
-    left->addIncoming(bits(), start);
-    llvm::Value* lane = builder_.CreateZExt(index_of(left, llvm::Intrinsic::cttz), builder_.getInt64Ty(), "lane");
-    llvm::SmallVector<llvm::Value*> operands_of_lane;
-    for (unsigned i = 0; i < operands.size(); ++i) {
-      llvm::Type* type = access_.getOperand(i)->getType();
-      operands_of_lane.push_back(builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands[i], lane)));
-    }
-    llvm::Value* result = emit_one(operands_of_lane);
     const bool is_exchange = llvm::isa<llvm::AtomicCmpXchgInst>(access_);
-    if (gives_value_) {
+    loop_over_lanes(builder_, bits(), [&](llvm::Value* lane) {
+      llvm::SmallVector<llvm::Value*> operands_of_lane;
+      for (unsigned i = 0; i < operands.size(); ++i) {
+        llvm::Type* type = access_.getOperand(i)->getType();
+        operands_of_lane.push_back(builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands[i], lane)));
+      }
+      llvm::Value* result = emit_one(operands_of_lane);
+      if (!gives_value_) return;
       builder_.CreateStore(is_exchange ? builder_.CreateExtractValue(result, 0) : result,
                            builder_.CreateInBoundsGEP(type_, old, lane));
       if (is_exchange)
         builder_.CreateStore(builder_.CreateZExt(builder_.CreateExtractValue(result, 1), byte),
                              builder_.CreateInBoundsGEP(byte, success, lane));
-    }
-    llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, llvm::ConstantInt::get(left->getType(), 1)));
-    left->addIncoming(rest, work);
-    builder_.CreateCondBr(builder_.CreateIsNull(rest), end, work);
-
-    builder_.SetInsertPoint(end);
+    });
     if (!gives_value_) {
       builder_.CreateRetVoid();
       return;
@@ -285,7 +273,8 @@ class AccessFunction {
 
   // The access of one lane. Its value, if it has one.
   llvm::Value* emit_one(llvm::ArrayRef<llvm::Value*> operands) {
-    return address_space(access_) == threadgroup_address_space ? emit_plain(operands) : emit_atomic_one(operands);
+    return address_space(access_) == bitcode::threadgroup_address_space ? emit_plain(operands)
+                                                                        : emit_atomic_one(operands);
   }
 
   llvm::Value* emit_plain(llvm::ArrayRef<llvm::Value*> operands) {
@@ -341,7 +330,7 @@ bool atomic_gives_uniform(const llvm::Instruction& instruction) {
 
 void make_threadgroup_accesses_plain(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    if (!is_atomic_access(instruction) || address_space(instruction) != threadgroup_address_space) continue;
+    if (!is_atomic_access(instruction) || address_space(instruction) != bitcode::threadgroup_address_space) continue;
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) load->setAtomic(llvm::AtomicOrdering::NotAtomic);
     if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) store->setAtomic(llvm::AtomicOrdering::NotAtomic);
   }

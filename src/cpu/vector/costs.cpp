@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bitcode/address_spaces.hpp"
+#include "cpu/vector/accesses.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/target.hpp"
@@ -22,18 +24,15 @@ constexpr double locked = 18;
 constexpr double function_call = 30;  // and what it does, which nobody has looked at
 
 // Of a group.
-constexpr double mask_steps =
-    3;  // of a branch that lanes disagree on: masks of both sides, and whether there is a lane
+constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks of both sides, is there a lane
 constexpr double guard_steps = 2;
 constexpr int64_t cache_line = 64;
 constexpr double far_load = 2.5, far_store = 4;  // of lanes that have cache lines of their own
 constexpr double further_run = 0.7;              // of lanes that lie apart from the others
 constexpr double part_of_word = 1.3;             // gathered with the word that it is in, and cut out
 constexpr double barrier = 40;
-constexpr double plain_update = 5;  // of threadgroup memory, which needs no lock
-constexpr unsigned threadgroup_address_space = 3;
-constexpr int64_t largest_stride = 8;  // as in widen_memory.cpp: what lies further apart is gathered
-constexpr unsigned most_runs = 8;
+constexpr double plain_update = 5;     // of threadgroup memory, which needs no lock
+constexpr int64_t largest_stride = 8;  // what lies further apart is gathered, more often than not
 
 bool is_integer_division(unsigned opcode) {
   return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
@@ -92,7 +91,7 @@ Costs::Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const 
       register_bits_(static_cast<double>(
           target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue())),
       register_count_(target.getNumberOfRegisters(target.getRegisterClassForType(/*Vector=*/true))),
-      has_mask_registers_(has_feature(function, "avx512vl") && has_feature(function, "avx512bw")) {
+      has_mask_registers_(has_mask_registers(function)) {
   register_bits_ = std::max(register_bits_, 128.0);
   if (has_mask_registers_) register_bits_ = 512;
   vector_step_ = register_bits_ > 256 ? 0.7 : 0.45;
@@ -203,7 +202,7 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
 double Costs::atomic(const llvm::Instruction& instruction, unsigned width) const {
   const llvm::Value* pointer = instruction.getOperand(llvm::isa<llvm::StoreInst>(instruction) ? 1 : 0);
   if (shapes_.is_uniform(pointer)) return locked + 8 * vector_step_;
-  if (pointer->getType()->getPointerAddressSpace() == threadgroup_address_space) return width * plain_update;
+  if (pointer->getType()->getPointerAddressSpace() == bitcode::threadgroup_address_space) return width * plain_update;
   return width * (is_access(instruction) ? scattered_lane_ : locked + 2);
 }
 

@@ -1,6 +1,7 @@
 #include "cpu/vector/engine.hpp"
 
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include "cpu/grid.hpp"

@@ -1,9 +1,7 @@
 #include "cpu/vector/lane_loops.hpp"
 
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <functional>
 #include <string>
 
 namespace metalloid::cpu::vector {
@@ -28,13 +26,18 @@ llvm::Function* declare(llvm::Function& user, const std::string& name, llvm::Typ
   return function;
 }
 
-// for each set bit of `bits`: body(builder, lane)
-void loop_over(llvm::Function& function, llvm::IRBuilder<>& builder, llvm::Value* bits,
-               const std::function<void(llvm::Value* lane)>& body) {
-  llvm::LLVMContext& context = function.getContext();
+llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
+  llvm::AllocaInst* place = builder.CreateAlloca(vector->getType());
+  builder.CreateStore(vector, place);
+  return place;
+}
+
+}  // namespace
+
+void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body) {
   llvm::BasicBlock* before = builder.GetInsertBlock();
-  auto *loop = llvm::BasicBlock::Create(context, "lane", &function),
-       *after = llvm::BasicBlock::Create(context, "end", &function);
+  auto *loop = llvm::BasicBlock::Create(builder.getContext(), "lane", before->getParent()),
+       *after = llvm::BasicBlock::Create(builder.getContext(), "lanes.end", before->getParent());
   builder.CreateCondBr(builder.CreateIsNull(bits), after, loop);
   builder.SetInsertPoint(loop);
   llvm::PHINode* left = builder.CreatePHI(bits->getType(), 2);
@@ -47,14 +50,6 @@ void loop_over(llvm::Function& function, llvm::IRBuilder<>& builder, llvm::Value
   builder.SetInsertPoint(after);
 }
 
-llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
-  llvm::AllocaInst* place = builder.CreateAlloca(vector->getType());
-  builder.CreateStore(vector, place);
-  return place;
-}
-
-}  // namespace
-
 llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsigned width, llvm::Align alignment) {
   const std::string name = name_of("gather", scalar, width, alignment);
   if (llvm::Function* made = user.getParent()->getFunction(name)) return made;
@@ -66,7 +61,7 @@ llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsign
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
   llvm::Value* addresses = in_memory(builder, function->getArg(0));
   llvm::Value* results = in_memory(builder, llvm::Constant::getNullValue(values));
-  loop_over(*function, builder, function->getArg(1), [&](llvm::Value* lane) {
+  loop_over_lanes(builder, function->getArg(1), [&](llvm::Value* lane) {
     llvm::Value* address = builder.CreateLoad(pointer, builder.CreateInBoundsGEP(pointer, addresses, lane));
     builder.CreateStore(builder.CreateAlignedLoad(scalar, address, alignment),
                         builder.CreateInBoundsGEP(scalar, results, lane));
@@ -87,7 +82,7 @@ llvm::Function* scatter_function(llvm::Function& user, llvm::Type* scalar, unsig
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
   llvm::Value* values = in_memory(builder, function->getArg(0));
   llvm::Value* addresses = in_memory(builder, function->getArg(1));
-  loop_over(*function, builder, function->getArg(2), [&](llvm::Value* lane) {
+  loop_over_lanes(builder, function->getArg(2), [&](llvm::Value* lane) {
     llvm::Value* address = builder.CreateLoad(pointer, builder.CreateInBoundsGEP(pointer, addresses, lane));
     builder.CreateAlignedStore(builder.CreateLoad(scalar, builder.CreateInBoundsGEP(scalar, values, lane)), address,
                                alignment);

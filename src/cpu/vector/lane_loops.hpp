@@ -1,11 +1,17 @@
-// Accesses of one lane after the other, out of line: what is too rare or too irregular for vector code, and would fill
-// a kernel's code if it stood there in full.
+// One lane after the other: loops over lanes, and accesses that are too rare or too irregular for vector code and would
+// fill a kernel's code if they stood there in full.
 #pragma once
 
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
 namespace metalloid::cpu::vector {
+
+// For each bit that is set in `bits`, from the lowest on: body(the lane's number, an i64). The builder goes on behind
+// it.
+void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body);
 
 // <width x T> (<width x ptr> addresses, i<width> lanes): loads of the lanes whose bits are set, in their order; zero in
 // the others.

@@ -204,7 +204,7 @@ class MaskWords {
 }  // namespace
 
 llvm::PreservedAnalyses WidenMasks::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-  if (has_feature(function, "avx512vl") && has_feature(function, "avx512bw")) return llvm::PreservedAnalyses::all();
+  if (has_mask_registers(function)) return llvm::PreservedAnalyses::all();
   MaskWords(function).run();
   return llvm::PreservedAnalyses::none();
 }

@@ -361,7 +361,9 @@ Shape ShapeAnalysis::cast_shape(const llvm::CastInst& cast) const {
       const bool exact =
           is_signed ? operand.is_exact_signed : operand.is_exact_unsigned || (nonnegative && operand.is_exact_signed);
       if (!exact) result.add_guards({&cast});
-      if (result.factor) result.factor_is_signed = is_signed;
+      // A narrower factor has been extended before.
+      if (result.factor && result.factor->getType()->getIntegerBitWidth() >= from->getIntegerBitWidth())
+        result.factor_is_signed = is_signed;
       result.is_exact_signed = exact;
       result.is_exact_unsigned = exact && !is_signed;
       if (!exact) result.is_exact_signed = true;  // where the guard holds

@@ -14,4 +14,9 @@ inline bool has_feature(const llvm::Function& function, llvm::StringRef feature)
   return is_on;
 }
 
+// Registers for masks, with masked loads and stores of every type.
+inline bool has_mask_registers(const llvm::Function& function) {
+  return has_feature(function, "avx512vl") && has_feature(function, "avx512bw");
+}
+
 }  // namespace metalloid::cpu::vector

@@ -2,6 +2,7 @@
 // when a dispatch first needs them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace metalloid::cpu::vector {
@@ -14,13 +15,15 @@ enum class LanePositions : uint8_t {
   any,     // wherever the table of the thread's state says
 };
 
+// Lanes that a group can have; any_width: as many as suit the kernel.
+constexpr std::array<uint32_t, 4> widths = {32, 16, 8, 1};
 constexpr uint32_t any_width = 0;
 
 // In place of a width: threads that cannot run as lanes run on the reference engine.
 constexpr uint32_t each_thread_by_itself = UINT32_MAX;
 
 struct Variant {
-  uint32_t width = 32;  // lanes of a group: 32, 16, 8 or 1; any_width: as many as suit the kernel
+  uint32_t width = 32;  // one of `widths`, or any_width
   LanePositions positions = LanePositions::row;
   uint8_t log2_x = 0, log2_y = 0;  // of blocks
   bool is_partial = false;         // the group has `lanes` of the thread's state; if not, it has `width`

@@ -6,8 +6,6 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <metalloid/result.hpp>
-#include <optional>
-#include <span>
 
 #include "cpu/vector/variant.hpp"
 

@@ -1,7 +1,10 @@
+// Calls. Group functions and barriers are made once for all lanes, LLVM's own functions for vectors. What is left after
+// inlining, recursive functions and textures' accesses, is called by one lane after the other.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/lane_loops.hpp"
 #include "cpu/vector/widener.hpp"
 
 namespace metalloid::cpu::vector {
@@ -82,16 +85,8 @@ void Widener::call_lane_by_lane(llvm::CallInst& call) {
   for (llvm::Value* argument : call.args())
     uniform.push_back(shapes_.is_uniform(argument) ? scalar(argument) : nullptr);
 
-  llvm::Value* bits = emission().mask_bits();
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = new_block("lane"), *after = new_block("lanes.end");
-  builder_.CreateCondBr(builder_.CreateIsNull(bits), after, loop);
-  builder_.SetInsertPoint(loop);
-  llvm::PHINode* left = builder_.CreatePHI(bits->getType(), 2);
-  left->addIncoming(bits, before);
-  llvm::Value* lane = builder_.CreateZExt(
-      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue()), builder_.getInt64Ty());
-
   // A value of one lane, put together from its scalars.
+  llvm::Value* lane = nullptr;
   const std::function<llvm::Value*(llvm::Type*, const Components&, size_t&)> assemble =
       [&](llvm::Type* type, const Components& parts, size_t& next) -> llvm::Value* {
     if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
@@ -108,15 +103,7 @@ void Widener::call_lane_by_lane(llvm::CallInst& call) {
           value, assemble(llvm::GetElementPtrInst::getTypeAtIndex(type, uint64_t{i}), parts, next), i);
     return value;
   };
-  llvm::SmallVector<llvm::Value*> values;
-  for (unsigned i = 0; i < call.arg_size(); ++i) {
-    size_t next = 0;
-    values.push_back(uniform[i] ? uniform[i] : assemble(call.getArgOperand(i)->getType(), arguments[i], next));
-  }
-  auto* copy = llvm::cast<llvm::CallInst>(call.clone());
-  for (unsigned i = 0; i < call.arg_size(); ++i) copy->setArgOperand(i, values[i]);
-  builder_.Insert(copy);
-
+  // And taken apart again.
   size_t place = 0;
   const std::function<void(llvm::Value*)> keep = [&](llvm::Value* value) {
     llvm::Type* type = value->getType();
@@ -130,12 +117,18 @@ void Widener::call_lane_by_lane(llvm::CallInst& call) {
       builder_.CreateStore(value, builder_.CreateInBoundsGEP(value->getType(), results[place++], {lane}));
     }
   };
-  if (!call.getType()->isVoidTy()) keep(copy);
-
-  llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, llvm::ConstantInt::get(bits->getType(), 1)));
-  left->addIncoming(rest, builder_.GetInsertBlock());
-  builder_.CreateCondBr(builder_.CreateIsNull(rest), after, loop);
-  builder_.SetInsertPoint(after);
+  loop_over_lanes(builder_, emission().mask_bits(), [&](llvm::Value* this_lane) {
+    lane = this_lane;
+    llvm::SmallVector<llvm::Value*> values;
+    for (unsigned i = 0; i < call.arg_size(); ++i) {
+      size_t next = 0;
+      values.push_back(uniform[i] ? uniform[i] : assemble(call.getArgOperand(i)->getType(), arguments[i], next));
+    }
+    auto* copy = llvm::cast<llvm::CallInst>(call.clone());
+    for (unsigned i = 0; i < call.arg_size(); ++i) copy->setArgOperand(i, values[i]);
+    builder_.Insert(copy);
+    if (!call.getType()->isVoidTy()) keep(copy);
+  });
   if (call.getType()->isVoidTy()) return;
   Components components;
   for (size_t i = 0; i < types.size(); ++i) {

@@ -1,3 +1,5 @@
+// Instructions that neither access memory nor call: the same operation on vectors, but where processors have none. Half
+// is computed as float and rounded after every operation; integers of up to 32 bits are divided as doubles.
 #include <llvm/ADT/APFloat.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
@@ -59,7 +61,9 @@ void Widener::widen_instruction(llvm::Instruction& instruction) {
   } else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     widen_call(*call);
   } else if (llvm::isa<llvm::FenceInst>(instruction)) {
-    builder_.Insert(instruction.clone());
+    auto* fence = llvm::cast<llvm::FenceInst>(instruction.clone());
+    if (variant_.streams) fence->setOrdering(llvm::AtomicOrdering::SequentiallyConsistent);  // others let streams pass
+    builder_.Insert(fence);
   } else if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
     llvm::IRBuilder<> builder(entry_, entry_->begin());
     llvm::AllocaInst* place = builder.CreateAlloca(alloca->getAllocatedType(), alloca->getArraySize());
@@ -88,7 +92,7 @@ Components Widener::widened(llvm::Instruction& instruction) {
     if (!cast->getType()->isVectorTy()) return {widened_cast(*cast)};
   }
   if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) return {widened_address(*address)};
-  if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return {widened_intrinsic(*intrinsic)};
+  if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return widened_intrinsic(*intrinsic);
   if (instruction.getOpcode() == llvm::Instruction::FNeg) {
     llvm::Value* value = vector(instruction.getOperand(0));
     llvm::Value* result = builder_.CreateFNeg(value);
@@ -167,13 +171,15 @@ Components Widener::widened(llvm::Instruction& instruction) {
     return result;
   }
   give_up(instruction);
-  Components nothing;
-  for (llvm::Type* scalar : scalars_of(instruction.getType()))
-    nothing.push_back(llvm::PoisonValue::get(vector_of(scalar)));
-  return nothing;
+  return poison_of(instruction.getType());
 }
 
-// ── arithmetic
+Components Widener::poison_of(llvm::Type* type) const {
+  Components poison;
+  if (type->isVoidTy()) return poison;
+  for (llvm::Type* scalar : scalars_of(type)) poison.push_back(llvm::PoisonValue::get(vector_of(scalar)));
+  return poison;
+}
 
 // Processors have little arithmetic of half, and LLVM would call functions: it is done in float, which holds the exact
 // result of one operation well enough that rounding twice is rounding once.
@@ -281,12 +287,22 @@ llvm::Value* Widener::widened_address(llvm::GetElementPtrInst& address) {
   return result->getType()->isVectorTy() ? result : splat(result);
 }
 
-llvm::Value* Widener::widened_intrinsic(llvm::IntrinsicInst& intrinsic) {
+Components Widener::widened_intrinsic(llvm::IntrinsicInst& intrinsic) {
   const llvm::Intrinsic::ID id = intrinsic.getIntrinsicID();
-  if (!llvm::isTriviallyVectorizable(id) || intrinsic.getType()->isVectorTy()) {
-    give_up(intrinsic);
-    return llvm::PoisonValue::get(vector_of(intrinsic.getType()->getScalarType()));
+  if (llvm::isa<llvm::WithOverflowInst>(intrinsic)) {
+    llvm::Value* both =
+        builder_.CreateBinaryIntrinsic(id, vector(intrinsic.getArgOperand(0)), vector(intrinsic.getArgOperand(1)));
+    return {builder_.CreateExtractValue(both, 0), builder_.CreateExtractValue(both, 1)};
   }
+  bool can_be_widened = llvm::isTriviallyVectorizable(id) && llvm::VectorType::isValidElementType(intrinsic.getType());
+  for (unsigned i = 0; i < intrinsic.arg_size(); ++i)
+    can_be_widened &=
+        !llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr) || shapes_.is_uniform(intrinsic.getArgOperand(i));
+  if (!can_be_widened) {
+    give_up(intrinsic);
+    return poison_of(intrinsic.getType());
+  }
+  if (id == llvm::Intrinsic::fma && intrinsic.getType()->isHalfTy()) return {widened_half_fma(intrinsic)};
   const bool through_float =
       intrinsic.getType()->isHalfTy() && id != llvm::Intrinsic::fabs && id != llvm::Intrinsic::copysign;
   llvm::SmallVector<llvm::Value*> arguments;
@@ -305,7 +321,25 @@ llvm::Value* Widener::widened_intrinsic(llvm::IntrinsicInst& intrinsic) {
   llvm::CallInst* call = builder_.CreateIntrinsic(id, types, arguments);
   if (llvm::isa<llvm::FPMathOperator>(call) && llvm::isa<llvm::FPMathOperator>(intrinsic))
     call->copyFastMathFlags(&intrinsic);
-  return from_float(call, intrinsic.getType());
+  return {from_float(call, intrinsic.getType())};
+}
+
+// A sum of three halves' worth of digits: double holds it, float does not, and rounding twice would not be rounding
+// once. So the float in between is rounded to odd: what is cut off leaves its last digit 1, and no tie is mistaken for
+// one.
+llvm::Value* Widener::widened_half_fma(llvm::IntrinsicInst& fma) {
+  llvm::Type *number = vector_of(builder_.getDoubleTy()), *bits = vector_of(builder_.getInt32Ty());
+  const auto argument = [&](unsigned i) { return builder_.CreateFPExt(vector(fma.getArgOperand(i)), number); };
+  llvm::Value *a = argument(0), *b = argument(1), *c = argument(2);
+  llvm::Value* exact = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {number}, {a, b, c});
+  llvm::Value* rounded = builder_.CreateFPTrunc(exact, vector_of(builder_.getFloatTy()));
+  llvm::Value* back = builder_.CreateFPExt(rounded, number);
+  const auto size = [&](llvm::Value* of) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, of); };
+  llvm::Value* is_above = builder_.CreateFCmpOGT(size(back), size(exact));
+  llvm::Value* is_cut = builder_.CreateFCmpONE(back, exact);
+  llvm::Value* odd = builder_.CreateSub(builder_.CreateBitCast(rounded, bits), builder_.CreateZExt(is_above, bits));
+  odd = builder_.CreateOr(odd, builder_.CreateZExt(is_cut, bits));
+  return from_float(builder_.CreateBitCast(odd, rounded->getType()), fma.getType());
 }
 
 }  // namespace metalloid::cpu::vector

@@ -47,7 +47,7 @@ Widener::Widener(llvm::Function& lane_form, const ShapeAnalysis& shapes, const l
       agreements_(agreements),
       explanation_(explanation),
       has_slow_gathers_(lane_form.getFnAttribute("target-cpu").getValueAsString().starts_with("znver")),
-      has_mask_registers_(has_feature(lane_form, "avx512vl") && has_feature(lane_form, "avx512bw")),
+      has_mask_registers_(has_mask_registers(lane_form)),
       has_masked_words_(has_feature(lane_form, "avx")),
       builder_(context_) {}
 
@@ -95,8 +95,6 @@ llvm::Function* Widener::widen(std::string& problem) {
   return new_;
 }
 
-// ── slots
-
 llvm::AllocaInst* Widener::make_slot(llvm::Type* type) {
   llvm::IRBuilder<> builder(entry_, entry_->begin());
   promoted_.push_back(builder.CreateAlloca(type));
@@ -141,8 +139,6 @@ void Widener::make_slots() {
     if (shapes_.is_masked(block)) mask_slots_[block] = make_slot(vector_of(builder_.getInt1Ty()));
   }
 }
-
-// ── values
 
 llvm::Value* Widener::scalar(llvm::Value* value) {
   if (auto* argument = llvm::dyn_cast<llvm::Argument>(value)) return new_->getArg(argument->getArgNo());
@@ -231,8 +227,6 @@ void Widener::define_scalar(const llvm::Instruction& instruction, llvm::Value* v
   if (auto found = slots_.find(&instruction); found != slots_.end()) builder_.CreateStore(value, found->second[0]);
   scalars_[&instruction] = value;
 }
-
-// ── control flow
 
 llvm::BasicBlock* Widener::new_block(const llvm::Twine& name) {
   return llvm::BasicBlock::Create(context_, name, new_);
@@ -327,6 +321,10 @@ bool Widener::may_run_empty(const llvm::BasicBlock* block) const {
       const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
       if (!call || !call->doesNotAccessMemory()) return false;
     }
+    // What it divides by may come from a block that was skipped. In lanes that are off, vectors divide by 1.
+    if (instruction.isIntDivRem() && shapes_.is_known(&instruction) &&
+        !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
+      return false;
     if (!llvm::isa<llvm::PHINode>(instruction)) ++count;
   }
   return count <= instructions_worth_a_skip;

@@ -9,8 +9,8 @@
 // there; a block that no lane reached is skipped. A loop runs until its last lane has left, and those that left early
 // wait behind it.
 //
-// Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_memory.cpp and widen_calls.cpp
-// what one instruction becomes.
+// Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_loads.cpp, widen_stores.cpp and
+// widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -76,12 +76,14 @@ class Widener {
   void widen_instruction(llvm::Instruction& instruction);
   void clone_scalar(llvm::Instruction& instruction);
   Components widened(llvm::Instruction& instruction);
+  Components poison_of(llvm::Type* type) const;
   llvm::Value* widened_binary(llvm::BinaryOperator& operation);
   llvm::Value* widened_division(llvm::Instruction::BinaryOps operation, llvm::Value* a, llvm::Value* b);
   llvm::Value* widened_cast(llvm::CastInst& cast);
   Components widened_bits(llvm::BitCastInst& cast);
   llvm::Value* widened_address(llvm::GetElementPtrInst& address);
-  llvm::Value* widened_intrinsic(llvm::IntrinsicInst& intrinsic);
+  Components widened_intrinsic(llvm::IntrinsicInst& intrinsic);
+  llvm::Value* widened_half_fma(llvm::IntrinsicInst& fma);
   llvm::Value* in_float(llvm::Value* value);
   llvm::Value* from_float(llvm::Value* value, llvm::Type* scalar);
 

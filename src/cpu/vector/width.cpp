@@ -61,8 +61,6 @@ double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, co
 
 }  // namespace
 
-// ── what a kernel costs
-
 Estimate::Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
                    const ShapeAnalysis& shapes, const llvm::TargetMachine& machine)
     : shapes_(shapes), costs_(lane_form, shapes, loops, machine.getTargetTransformInfo(lane_form)) {
@@ -228,12 +226,9 @@ void Estimate::add_spills(const llvm::Function& function, const llvm::LoopInfo& 
     for (size_t i = 0; i + 1 < widths.size(); ++i) {
       const double missing = std::clamp(most[i] - available, 0.0, touched[i]);
       blocks_[&block][i] += missing * costs_.spill();
-      missing_[i] = std::max(missing_[i], missing);
     }
   }
 }
-
-// ── the choice
 
 LeastWidth least_width(const llvm::Function& lane_form) {
   LeastWidth least;

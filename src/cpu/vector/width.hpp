@@ -16,10 +16,9 @@
 #include "cpu/vector/costs.hpp"
 #include "cpu/vector/frequencies.hpp"
 #include "cpu/vector/shape_analysis.hpp"
+#include "cpu/vector/variant.hpp"
 
 namespace metalloid::cpu::vector {
-
-constexpr std::array<uint32_t, 4> widths = {32, 16, 8, 1};
 
 // What a kernel costs in cycles, roughly.
 class Estimate {
@@ -37,9 +36,6 @@ class Estimate {
   // The part that is spent on lanes that have no business in a block.
   double waste(const llvm::BasicBlock& block, uint32_t width) const;
 
-  // Vector registers too many in the worst block of those that matter.
-  double missing_registers(uint32_t width) const { return missing_.at(place_of(width)); }
-
  private:
   using PerWidth = std::array<double, widths.size()>;
 
@@ -56,7 +52,7 @@ class Estimate {
   llvm::DenseMap<const llvm::BasicBlock*, PerWidth> blocks_;  // a group's cycles in a block, each time it runs
   llvm::SmallPtrSet<const llvm::Loop*, 4> vectorised_alone_;  // loops that LLVM vectorises in one thread
   std::optional<Frequencies> frequencies_;
-  PerWidth total_{}, missing_{};  // of a group
+  PerWidth total_{};  // of a group
 };
 
 struct WidthChoice {

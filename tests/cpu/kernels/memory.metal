@@ -240,3 +240,14 @@ kernel void copy_between_lanes_layouts(device const float* in, device float* out
   out[2 * I] = in[I] + float(local.x) + 2 * float(local.y) + 4 * float(local.z);
   out[2 * I + 1] = float(lid) + float(group.x + 10 * group.y + 100 * group.z);
 }
+
+// The factor of the lanes is a narrow unsigned number whose highest bit is set; the index is signed.
+//@ buffer uint random 50000
+//@ buffer uint zeros N
+//@ bytes ushort 40000
+//@ bytes int 5
+kernel void index_extended_twice(device const uint* in, device uint* out, constant ushort& far, constant int& start,
+                                 INDEX, uint lane [[thread_index_in_simdgroup]]) {
+  const ushort i = ushort(lane / 16 * far);
+  out[I] = in[int(i) + start];
+}

@@ -100,3 +100,17 @@ kernel void mandelbrot(device const float* in, device float* out, INDEX) {
   }
   out[I] = in[I] + (n == 20 ? 1 : 0);
 }
+
+//@ buffer uint random N+1
+//@ buffer uint zeros N
+kernel void products_that_overflow(device const uint* in, device uint* out, INDEX) {
+  const uint x = in[I] | 1, y = in[I + 1];
+  out[I] = 0xffffffffu / x < y ? 1 : x * y;
+}
+
+// In float, these sums would be rounded to halfway between two halves first, and then to the wrong one.
+//@ buffer uint zeros N
+kernel void fma_of_half_rounds_once(device uint* out, INDEX) {
+  const half a = 1.0h + half(I & 1023u) * 0.0009765625h, c = 5.9604645e-08h;
+  out[I] = as_type<ushort>(fma(a, 1.03125h, c));
+}

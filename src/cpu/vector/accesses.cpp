@@ -1,0 +1,47 @@
+#include "cpu/vector/accesses.hpp"
+
+namespace metalloid::cpu::vector {
+
+Access access_of(llvm::Type* type, llvm::Align alignment, const llvm::DataLayout& layout) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  llvm::Type* scalar = type->getScalarType();
+  const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(scalar).getFixedValue());
+  return {scalar, vector ? vector->getNumElements() : 1, bytes, llvm::commonAlignment(alignment, bytes)};
+}
+
+llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_address) {
+  llvm::SmallVector<Run> runs;
+  const auto width = static_cast<unsigned>(shape.offsets.size());
+  for (unsigned first = 0; first < width;) {
+    Run run{first, 1, false};
+    const auto continues = [&](unsigned lane, int64_t distance) {
+      return lane < width && shape.step(lane) - shape.step(lane - 1) == distance &&
+             shape.factor_step(lane) == shape.factor_step(first);
+    };
+    if (of_one_address && continues(first + 1, 0)) {
+      run.is_one_address = true;
+      while (continues(first + run.count, 0)) ++run.count;
+    } else {
+      while (continues(first + run.count, bytes)) ++run.count;
+    }
+    runs.push_back(run);
+    first += run.count;
+  }
+  return runs;
+}
+
+int64_t stride_of(const Shape& shape) {
+  if (shape.factor) return 0;
+  const int64_t stride = shape.step(1);
+  for (unsigned l = 2; l < shape.offsets.size(); ++l)
+    if (shape.step(l) - shape.step(l - 1) != stride) return 0;
+  return stride;
+}
+
+llvm::SmallVector<int> every(unsigned count, unsigned stride, unsigned first) {
+  llvm::SmallVector<int> places;
+  for (unsigned i = 0; i < count; ++i) places.push_back(static_cast<int>(first + i * stride));
+  return places;
+}
+
+}  // namespace metalloid::cpu::vector

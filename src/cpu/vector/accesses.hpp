@@ -1,0 +1,41 @@
+// The accesses that lanes make together: what one lane wants, and which lanes find theirs side by side.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DerivedTypes.h>
+
+#include "cpu/vector/shape.hpp"
+
+namespace metalloid::cpu::vector {
+
+// More runs than this are no better than a gather.
+inline constexpr unsigned most_runs = 8;
+
+struct Run {
+  unsigned first, count;
+  bool is_one_address;
+};
+
+// An access of a lane: `count` scalars side by side.
+struct Access {
+  llvm::Type* scalar;
+  unsigned count;
+  int64_t scalar_bytes;
+  llvm::Align alignment;
+
+  int64_t bytes() const { return scalar_bytes * count; }
+};
+
+Access access_of(llvm::Type* type, llvm::Align alignment, const llvm::DataLayout& layout);
+
+// Runs of lanes that access neighbours, or the same place.
+llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_address);
+
+// The distance between lanes, if it is the same constant for all; else 0.
+int64_t stride_of(const Shape& shape);
+
+// `count` places, from `first` on, `stride` apart.
+llvm::SmallVector<int> every(unsigned count, unsigned stride, unsigned first);
+
+}  // namespace metalloid::cpu::vector

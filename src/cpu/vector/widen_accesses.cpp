@@ -1,0 +1,142 @@
+// What loads and stores share. Where the address has a shape, lanes that are neighbours in memory are accessed
+// together:
+//
+//     one address for all     one scalar access
+//     runs of neighbours      a vector access for each run; or one scalar, where a run has one address
+//     a small fixed stride    vector accesses over all of it, and shuffles
+//
+// and else lane by lane, by the processor's gathers and scatters if it has them. No access touches memory that the
+// lanes do not touch, except that bytes between two that are accessed, less than a page apart, are read with them.
+// A shape rests on guards, indices that must not wrap around; code that checks them chooses between the two.
+#include <llvm/Support/SaveAndRestore.h>
+
+#include "cpu/vector/widener.hpp"
+
+namespace metalloid::cpu::vector {
+
+// By the shape of an address if it is what it seems to be, and if all lanes take part where masks are not cheap.
+Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
+                                      const std::function<Components()>& by_shape,
+                                      const std::function<Components()>& apart) {
+  const bool needs_all = mask_ && !has_mask_registers_ && !masks_are_cheap;
+  llvm::Value* condition = shape.guards.empty() ? nullptr : guards_hold(shape);
+  if (needs_all) condition = condition ? builder_.CreateAnd(all(mask_), condition) : all(mask_);
+  if (!condition) return by_shape();
+  return choose(
+      condition,
+      [&] {
+        const llvm::SaveAndRestore lanes(mask_, needs_all ? nullptr : mask_);
+        return by_shape();
+      },
+      [&] {
+        const llvm::SaveAndRestore unlikely(is_unlikely_, true);
+        return apart();
+      });
+}
+
+// Whether the steps of an address are what its shape says: no index wrapped around on its way to 64 bits.
+llvm::Value* Widener::guards_hold(const Shape& shape) {
+  llvm::Value* all_hold = builder_.getTrue();
+  for (const llvm::CastInst* guard : shape.guards) {
+    llvm::Value* index = guard->getOperand(0);
+    const Shape steps = shapes_.shape(index);
+    const bool is_signed = llvm::isa<llvm::SExtInst>(guard);
+    llvm::Type* number = builder_.getInt64Ty();
+    const unsigned bits = index->getType()->getIntegerBitWidth();
+    if (bits > 32) return builder_.getFalse();
+    llvm::Value* first =
+        is_signed ? builder_.CreateSExt(scalar(index), number) : builder_.CreateZExt(scalar(index), number);
+    int64_t low = 0, high = 0, low_factor = 0, high_factor = 0;
+    for (unsigned l = 0; l < width_; ++l) {
+      low = std::min(low, steps.step(l));
+      high = std::max(high, steps.step(l));
+      low_factor = std::min(low_factor, steps.factor_step(l));
+      high_factor = std::max(high_factor, steps.factor_step(l));
+    }
+    llvm::Value *least = builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(low))),
+                *most = builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(high)));
+    if (steps.factor) {
+      if (low_factor < 0) return builder_.getFalse();
+      llvm::Value* factor = scalar(steps.factor);
+      if (factor->getType()->getIntegerBitWidth() > 32) return builder_.getFalse();
+      const bool is_extended = factor->getType()->getIntegerBitWidth() < bits;
+      const bool is_signed_factor = is_extended ? steps.factor_is_signed : is_signed;
+      factor = is_signed_factor ? builder_.CreateSExt(factor, number) : builder_.CreateZExt(factor, number);
+      llvm::Value* part = builder_.CreateMul(factor, builder_.getInt64(static_cast<uint64_t>(high_factor)));
+      least =
+          builder_.CreateAdd(least, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, part, builder_.getInt64(0)));
+      most =
+          builder_.CreateAdd(most, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, part, builder_.getInt64(0)));
+    }
+    const int64_t smallest = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+    const int64_t largest = is_signed ? (int64_t{1} << (bits - 1)) - 1 : (int64_t{1} << bits) - 1;
+    if (low < 0 || steps.factor)
+      all_hold = builder_.CreateAnd(all_hold,
+                                    builder_.CreateICmpSGE(least, builder_.getInt64(static_cast<uint64_t>(smallest))));
+    if (high > 0 || steps.factor)
+      all_hold =
+          builder_.CreateAnd(all_hold, builder_.CreateICmpSLE(most, builder_.getInt64(static_cast<uint64_t>(largest))));
+  }
+  return all_hold;
+}
+
+llvm::Value* Widener::lane_address(llvm::Value* first, const Shape& shape, unsigned lane) {
+  llvm::Value* address = first;
+  if (const int64_t steps = shape.factor_step(lane)) {
+    llvm::Value* factor = scalar(shape.factor);
+    factor = shape.factor_is_signed ? builder_.CreateSExtOrTrunc(factor, builder_.getInt64Ty())
+                                    : builder_.CreateZExtOrTrunc(factor, builder_.getInt64Ty());
+    address =
+        builder_.CreatePtrAdd(address, builder_.CreateMul(factor, builder_.getInt64(static_cast<uint64_t>(steps))));
+  }
+  const int64_t step = shape.step(lane);
+  return step == 0 ? address : builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(step)));
+}
+
+// Lanes that are off access a place of our own.
+llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
+  if (!mask_) return pointers;
+  llvm::Value* nowhere = builder_.CreateAddrSpaceCast(nowhere_, pointers->getType()->getScalarType());
+  return builder_.CreateSelect(mask_, pointers, splat(nowhere));
+}
+
+// Addresses that are computed from lanes by more than shapes can follow, as `2 * i - (i & (distance - 1))`, are often
+// neighbours all the same. What comes from memory is not expected to be.
+bool Widener::may_be_consecutive(const llvm::Value* pointer) const {
+  constexpr size_t longest = 24;
+  llvm::SmallPtrSet<const llvm::Value*, 16> seen;
+  llvm::SmallVector<const llvm::Value*> left{pointer};
+  while (!left.empty()) {
+    const llvm::Value* value = left.pop_back_val();
+    if (shapes_.is_known(value) || !seen.insert(value).second) continue;
+    const auto* instruction = llvm::cast<llvm::Instruction>(value);
+    if (!llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst, llvm::CmpInst>(
+            instruction) ||
+        seen.size() > longest)
+      return false;
+    left.append(instruction->op_begin(), instruction->op_end());
+  }
+  return true;
+}
+
+// Whether the addresses of lanes, of those that are on, follow one another. They are frozen: lane 0, which is counted
+// from, may be off.
+llvm::Value* Widener::are_consecutive(llvm::Value* pointers, int64_t bytes) {
+  llvm::SmallVector<llvm::Constant*> steps;
+  for (unsigned l = 0; l < width_; ++l) steps.push_back(builder_.getInt64(l * static_cast<uint64_t>(bytes)));
+  llvm::Value* numbers = builder_.CreatePtrToInt(pointers, vector_of(builder_.getInt64Ty()));
+  llvm::Value* first = splat(builder_.CreateExtractElement(numbers, uint64_t{0}));
+  llvm::Value* follow = builder_.CreateICmpEQ(numbers, builder_.CreateAdd(first, llvm::ConstantVector::get(steps)));
+  if (!mask_) return all(follow);
+  if (has_mask_registers_) return all(builder_.CreateOr(follow, builder_.CreateNot(mask_)));
+  return all(builder_.CreateAnd(follow, mask_));
+}
+
+// Some processors take a gather or a scatter apart themselves, and less well than loads and stores that stand there in
+// full; these take up space, though.
+bool Widener::loads_beat_gathers() {
+  constexpr unsigned most = 16;
+  return has_slow_gathers_ && !is_unlikely_ && gathers_in_full_++ < most;
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,291 @@
+// Loads, by the rules of widen_accesses.cpp. Scalars that a lane loads side by side are loaded together, whatever lies
+// between lanes: the first of them in the block loads for all.
+#include "cpu/vector/accesses.hpp"
+#include "cpu/vector/interleave.hpp"
+#include "cpu/vector/lane_loops.hpp"
+#include "cpu/vector/neighbours.hpp"
+#include "cpu/vector/widener.hpp"
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+constexpr int64_t furthest_neighbour = 64;  // bytes, of lanes that are anywhere
+
+// Loads over all of a stride against gathers of what is wanted of it. Powers of two take few shuffles.
+bool is_worth_striding(int64_t stride, int64_t wanted) {
+  constexpr int64_t longest = 32;
+  return stride <= 4 * wanted && stride <= (llvm::isPowerOf2_64(static_cast<uint64_t>(stride)) ? longest : 4);
+}
+
+}  // namespace
+
+void Widener::widen_load(llvm::LoadInst& load) {
+  if (auto made = loaded_before_.find(&load); made != loaded_before_.end()) return define(load, made->second);
+  const Shape shape = shapes_.shape(load.getPointerOperand());
+  if (shape.is_uniform()) {
+    auto* copy = llvm::cast<llvm::LoadInst>(load.clone());
+    copy->setOperand(0, scalar(load.getPointerOperand()));
+    builder_.Insert(copy);
+    define_scalar(load, copy);
+    return;
+  }
+  const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  const bool has_whole_bytes = access.scalar->getPrimitiveSizeInBits() % 8 == 0;
+  if (!has_whole_bytes || load.isVolatile()) return define(load, gather(load));
+  if (!shape.is_known()) return load_with_neighbours(load, shape);
+  const auto runs = runs_of(shape, access.bytes(), true);
+  if (access.count == 1 && runs.size() <= most_runs) {
+    if (!shape.guards.empty()) note(load, Hindrance::guarded_access);
+    const bool are_scalars = llvm::all_of(runs, [](const Run& run) { return run.is_one_address || run.count == 1; });
+    return define(load, by_shape_or_apart(
+                            shape, are_scalars || (has_masked_words_ && access.scalar_bytes >= 4),
+                            [&] { return Components{load_runs(load, shape)}; }, [&] { return gather(load); }));
+  }
+
+  load_with_neighbours(load, shape);
+}
+
+// What lies beside it, in the lane's own part of memory, is loaded with it.
+void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
+  const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  const int64_t stride = shape.is_known() ? stride_of(shape) : 0;
+  const bool is_strided = stride >= access.bytes() && stride % access.scalar_bytes == 0;
+  const Neighbours neighbours = access.count == 1
+                                    ? find_neighbours(load, is_strided ? stride : furthest_neighbour, layout_)
+                                    : Neighbours{{{&load, 0}}, 0, access.count};
+  const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
+  const auto gathered = [&] {
+    if (access.count > 1) return gather(load);
+    if (can_gather_words(load, neighbours)) return gather_words(load, neighbours);
+    Components result;
+    llvm::Value* pointers = vector(load.getPointerOperand());
+    for (const auto& member : neighbours.members) {
+      const int64_t distance = neighbours.distance + member.place * access.scalar_bytes;
+      llvm::Value* there =
+          builder_.CreateGEP(builder_.getInt8Ty(), pointers, builder_.getInt64(static_cast<uint64_t>(distance)));
+      result.push_back(gather(load, there)[0]);
+    }
+    return result;
+  };
+  Components all;
+  if (is_strided && is_worth_striding(stride / access.scalar_bytes, wanted)) {
+    const auto strided = [&] { return load_strided(load, neighbours, stride); };
+    if (!shape.guards.empty())
+      for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);
+    all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, strided, gathered);
+  } else if (access.count == 1 && neighbours.members.size() == 1 && may_be_consecutive(load.getPointerOperand())) {
+    llvm::Value* pointers = builder_.CreateFreeze(vector(load.getPointerOperand()));
+    const auto together = [&] {
+      llvm::Value* first = builder_.CreateExtractElement(pointers, uint64_t{0});
+      llvm::Type* type = vector_of(access.scalar);
+      if (mask_ && has_mask_registers_)
+        return Components{builder_.CreateMaskedLoad(type, first, access.alignment, mask_)};
+      return Components{builder_.CreateAlignedLoad(type, first, access.alignment)};
+    };
+    all = choose(are_consecutive(pointers, access.scalar_bytes), together, gathered);
+  } else {
+    all = gathered();
+  }
+  if (access.count > 1) return define(load, all);
+  for (size_t i = 1; i < all.size(); ++i) loaded_before_[neighbours.members[i].access] = {all[i]};
+  define(load, all[0]);
+}
+
+// Runs of neighbours, each loaded at once.
+llvm::Value* Widener::load_runs(llvm::LoadInst& load, const Shape& shape) {
+  const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  llvm::Value* first = scalar(load.getPointerOperand());
+  const auto runs = runs_of(shape, access.bytes(), true);
+  llvm::Value* whole = nullptr;
+  for (const Run& run : runs) {
+    llvm::Value* address = lane_address(first, shape, run.first);
+    auto* type = llvm::FixedVectorType::get(access.scalar, run.count);
+    llvm::Value* mask = mask_ ? builder_.CreateShuffleVector(mask_, every(run.count, 1, run.first)) : nullptr;
+    llvm::Value* part;
+    if (run.is_one_address || run.count == 1) {
+      if (mask && runs.size() > 1) {
+        llvm::Value* bits = builder_.CreateBitCast(mask, builder_.getIntNTy(run.count));
+        address = builder_.CreateSelect(builder_.CreateIsNotNull(bits), address,
+                                        builder_.CreateAddrSpaceCast(nowhere_, address->getType()));
+      }
+      part =
+          builder_.CreateVectorSplat(run.count, builder_.CreateAlignedLoad(access.scalar, address, access.alignment));
+    } else if (mask) {
+      part = builder_.CreateMaskedLoad(type, address, access.alignment, mask);
+    } else {
+      part = builder_.CreateAlignedLoad(type, address, access.alignment);
+    }
+    if (run.count == width_) return part;
+    llvm::SmallVector<int> spread, blend;
+    for (unsigned l = 0; l < width_; ++l) {
+      const bool inside = l >= run.first && l < run.first + run.count;
+      spread.push_back(inside ? static_cast<int>(l - run.first) : -1);
+      blend.push_back(static_cast<int>(inside ? width_ + l : l));
+    }
+    part = builder_.CreateShuffleVector(part, spread);
+    whole = whole ? builder_.CreateShuffleVector(whole, part, blend) : part;
+  }
+  return whole;
+}
+
+// Everything from the first scalar of the first lane to the last of the last, in vectors of `width` scalars; the last
+// vector ends where the last lane does. For each member, its scalars in all lanes; for a load of a vector, of each of
+// its elements.
+Components Widener::load_strided(llvm::LoadInst& load, const Neighbours& neighbours, int64_t stride_in_bytes) {
+  const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  const auto bytes = static_cast<uint64_t>(access.scalar_bytes);
+  const auto stride = static_cast<unsigned>(stride_in_bytes / access.scalar_bytes);
+  llvm::SmallVector<unsigned> wanted;
+  if (access.count > 1)
+    for (unsigned i = 0; i < access.count; ++i) wanted.push_back(i);
+  else
+    for (const auto& member : neighbours.members) wanted.push_back(member.place);
+  llvm::Value* first = scalar(load.getPointerOperand());
+  if (neighbours.distance != 0)
+    first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
+
+  const unsigned all = (width_ - 1) * stride + neighbours.count;
+  llvm::SmallVector<llvm::Value*> parts;
+  llvm::SmallVector<unsigned> starts;
+  for (unsigned start = 0; start < all; start += width_) {
+    starts.push_back(std::min(start, all - width_));
+    llvm::Value* address = builder_.CreatePtrAdd(first, builder_.getInt64(starts.back() * bytes));
+    if (mask_) {
+      llvm::SmallVector<int> lanes;
+      for (unsigned i = 0; i < width_; ++i) {
+        const unsigned at = starts.back() + i;
+        const bool is_accessed = llvm::is_contained(wanted, at % stride);
+        lanes.push_back(static_cast<int>(is_accessed ? at / stride : width_));
+      }
+      llvm::Value* accessed =
+          builder_.CreateShuffleVector(mask_, llvm::Constant::getNullValue(mask_->getType()), lanes);
+      parts.push_back(builder_.CreateMaskedLoad(vector_of(access.scalar), address, access.alignment, accessed));
+    } else {
+      parts.push_back(builder_.CreateAlignedLoad(vector_of(access.scalar), address, access.alignment));
+    }
+  }
+  Components result;
+  if (llvm::isPowerOf2_32(stride) && neighbours.count <= stride) {
+    // The last vector ended early; its scalars move up to where they belong.
+    if (const auto early = static_cast<unsigned>(parts.size() - 1) * width_ - starts.back(); early > 0) {
+      llvm::SmallVector<int> places;
+      for (unsigned i = 0; i < width_; ++i) places.push_back(i + early < width_ ? static_cast<int>(i + early) : -1);
+      parts.back() = builder_.CreateShuffleVector(parts.back(), places);
+    }
+    parts.resize(stride, llvm::PoisonValue::get(vector_of(access.scalar)));
+    const Vectors lanes = deinterleave(builder_, parts);
+    for (unsigned place : wanted) result.push_back(lanes[place]);
+    return result;
+  }
+  for (unsigned place : wanted) {
+    llvm::Value* lanes = llvm::PoisonValue::get(vector_of(access.scalar));
+    for (size_t part = 0; part < parts.size(); ++part) {
+      llvm::SmallVector<int> places;
+      for (unsigned l = 0; l < width_; ++l) {
+        const unsigned at = l * stride + place;
+        const bool is_last_that_has_it = part + 1 == parts.size() || at < starts[part + 1];
+        const bool is_here = at >= starts[part] && at < starts[part] + width_ && is_last_that_has_it;
+        places.push_back(static_cast<int>(is_here ? width_ + at - starts[part] : l));
+      }
+      lanes = builder_.CreateShuffleVector(lanes, parts[part], places);
+    }
+    result.push_back(lanes);
+  }
+  return result;
+}
+
+// Bytes and half-words of a lane that lie side by side are gathered as words.
+bool Widener::can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const {
+  const auto bytes = layout_.getTypeStoreSize(load.getType()).getFixedValue();
+  return has_mask_registers_ && bytes < 4 && neighbours.members.size() > 1 && bytes * neighbours.count >= 4;
+}
+
+Components Widener::gather_words(llvm::LoadInst& load, const Neighbours& neighbours) {
+  note(load, Hindrance::gather);
+  const auto bytes = static_cast<unsigned>(layout_.getTypeStoreSize(load.getType()).getFixedValue());
+  const unsigned all = bytes * neighbours.count;
+  llvm::Type* words = vector_of(builder_.getInt32Ty());
+  llvm::Value* pointers = vector(load.getPointerOperand());
+  llvm::SmallVector<llvm::Value*> gathered((all + 3) / 4);
+  const auto start_of = [&](unsigned word) { return std::min(word * 4, all - 4); };
+  Components result;
+  for (const auto& member : neighbours.members) {
+    const unsigned at = member.place * bytes, word = at / 4;
+    llvm::Value*& value = gathered[word];
+    if (!value) {
+      const int64_t offset = neighbours.distance + start_of(word);
+      llvm::Value* addresses =
+          builder_.CreateGEP(builder_.getInt8Ty(), pointers, builder_.getInt64(static_cast<uint64_t>(offset)));
+      value =
+          builder_.CreateMaskedGather(words, addresses, llvm::Align(1), mask(), llvm::Constant::getNullValue(words));
+    }
+    llvm::Value* shifted = builder_.CreateLShr(value, llvm::ConstantInt::get(words, (at - start_of(word)) * 8));
+    llvm::Value* part = builder_.CreateTrunc(shifted, vector_of(builder_.getIntNTy(bytes * 8)));
+    result.push_back(builder_.CreateBitCast(part, vector_of(load.getType())));
+  }
+  return result;
+}
+
+// A byte or a half-word is gathered with the word it is in, which is in the same page.
+Components Widener::gather(llvm::LoadInst& load, llvm::Value* pointers) {
+  note(load, Hindrance::gather);
+  const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  llvm::Type* flat = vector_of(builder_.getPtrTy());
+  const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
+  const bool is_part =
+      (access.scalar_bytes < 4) && access.alignment.value() >= static_cast<uint64_t>(access.scalar_bytes);
+  Components result;
+  const auto at = [&](unsigned i) {
+    return i == 0 ? pointers
+                  : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
+                                       builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
+  };
+  if (access.scalar->getPrimitiveSizeInBits() % 8 != 0 && !access.scalar->isPointerTy()) {
+    for (unsigned i = 0; i < access.count; ++i) {
+      llvm::Value* bytes = builder_.CreateCall(gather_function(*new_, builder_.getInt8Ty(), width_, llvm::Align(1)),
+                                               {builder_.CreateAddrSpaceCast(at(i), flat), emission().mask_bits()});
+      result.push_back(builder_.CreateTrunc(bytes, vector_of(access.scalar)));
+    }
+    return result;
+  }
+  const bool by_loads = is_word && loads_beat_gathers();
+  if (load.isVolatile() || !has_mask_registers_ || by_loads || (!is_word && !is_part)) {
+    for (unsigned i = 0; i < access.count; ++i) {
+      if ((has_mask_registers_ && !by_loads) || load.isVolatile() || access.scalar_bytes > 8 || is_unlikely_) {
+        result.push_back(builder_.CreateCall(gather_function(*new_, access.scalar, width_, access.alignment),
+                                             {builder_.CreateAddrSpaceCast(at(i), flat), emission().mask_bits()}));
+        continue;
+      }
+      llvm::Value* safe = safe_pointers(at(i));
+      llvm::Value* lanes = llvm::PoisonValue::get(vector_of(access.scalar));
+      for (unsigned l = 0; l < width_; ++l)
+        lanes = builder_.CreateInsertElement(
+            lanes, builder_.CreateAlignedLoad(access.scalar, builder_.CreateExtractElement(safe, l), access.alignment),
+            l);
+      result.push_back(lanes);
+    }
+    return result;
+  }
+  for (unsigned i = 0; i < access.count; ++i) {
+    if (is_word) {
+      result.push_back(builder_.CreateMaskedGather(vector_of(access.scalar), at(i), access.alignment, mask(),
+                                                   llvm::Constant::getNullValue(vector_of(access.scalar))));
+      continue;
+    }
+    llvm::Value* address = builder_.CreatePtrToInt(at(i), vector_of(builder_.getInt64Ty()));
+    llvm::Value* in_word = builder_.CreateTrunc(
+        builder_.CreateShl(builder_.CreateAnd(address, 3), llvm::ConstantInt::get(address->getType(), 3)),
+        vector_of(builder_.getInt32Ty()));
+    llvm::Value* words = builder_.CreateMaskedGather(
+        vector_of(builder_.getInt32Ty()),
+        builder_.CreateIntToPtr(builder_.CreateAnd(address, ~uint64_t{3}), pointers->getType()), llvm::Align(4), mask(),
+        llvm::Constant::getNullValue(vector_of(builder_.getInt32Ty())));
+    llvm::Type* bits = builder_.getIntNTy(static_cast<unsigned>(access.scalar_bytes) * 8);
+    llvm::Value* part = builder_.CreateTrunc(builder_.CreateLShr(words, in_word), vector_of(bits));
+    result.push_back(builder_.CreateBitCast(part, vector_of(access.scalar)));
+  }
+  return result;
+}
+
+}  // namespace metalloid::cpu::vector

@@ -1,0 +1,226 @@
+// Stores, by the rules of widen_accesses.cpp. Nothing that no lane stores is written, so scalars side by side are
+// stored together only where they leave no gaps: the last of them in the block stores for all.
+#include "bitcode/address_spaces.hpp"
+#include "cpu/vector/accesses.hpp"
+#include "cpu/vector/interleave.hpp"
+#include "cpu/vector/lane_loops.hpp"
+#include "cpu/vector/neighbours.hpp"
+#include "cpu/vector/widener.hpp"
+
+namespace metalloid::cpu::vector {
+
+void Widener::widen_store(llvm::StoreInst& store) {
+  if (auto put_off = stored_later_.find(&store); put_off != stored_later_.end()) {
+    if (put_off->second.members.back().access == &store) store_together(put_off->second);
+    return;
+  }
+  const Shape shape = shapes_.shape(store.getPointerOperand());
+  const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  if (shape.is_uniform()) return store_one(store);
+  if (store.isVolatile() || access.scalar->getPrimitiveSizeInBits() % 8 != 0) return scatter(store);
+  if (!shape.is_known()) return store_apart_or_together(store);
+  if (access.count == 1 && runs_of(shape, access.bytes(), false).size() <= most_runs)
+    return by_shape_or_scattered(shape, has_masked_words_ && access.scalar_bytes >= 4, {&store},
+                                 [&] { store_runs(store, shape); });
+
+  const int64_t stride = stride_of(shape);
+  if (stride <= 0 || stride % access.scalar_bytes != 0) return scatter(store);
+  const Neighbours neighbours =
+      access.count == 1 ? find_neighbours(store, stride, layout_) : Neighbours{{{&store, 0}}, 0, access.count};
+  const bool leaves_no_gaps = stride == access.scalar_bytes * static_cast<int64_t>(neighbours.count) &&
+                              neighbours.members.size() * access.count == neighbours.count;
+  if (!leaves_no_gaps) return scatter(store);
+  if (neighbours.members.size() == 1) return store_together(neighbours);
+  for (const auto& member : neighbours.members) stored_later_[member.access] = neighbours;
+}
+
+void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
+                                    const std::function<void()>& by_shape) {
+  if (!shape.guards.empty())
+    for (const llvm::StoreInst* store : stores) note(*store, Hindrance::guarded_access);
+  by_shape_or_apart(
+      shape, masks_are_cheap,
+      [&] {
+        by_shape();
+        return Components{};
+      },
+      [&] {
+        for (llvm::StoreInst* store : stores) scatter(*store);
+        return Components{};
+      });
+}
+
+void Widener::store_apart_or_together(llvm::StoreInst& store) {
+  const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  if (access.count > 1 || !may_be_consecutive(store.getPointerOperand())) return scatter(store);
+  llvm::Value* pointers = builder_.CreateFreeze(vector(store.getPointerOperand()));
+  llvm::Value* value = vector(store.getValueOperand());
+  choose(
+      are_consecutive(pointers, access.scalar_bytes),
+      [&] {
+        llvm::Value* first = builder_.CreateExtractElement(pointers, uint64_t{0});
+        if (mask_ && has_mask_registers_)
+          builder_.CreateMaskedStore(value, first, access.alignment, mask_);
+        else
+          builder_.CreateAlignedStore(value, first, access.alignment);
+        return Components{};
+      },
+      [&] {
+        scatter(store);
+        return Components{};
+      });
+}
+
+// Of all that write to one place, the last stays.
+void Widener::store_one(llvm::StoreInst& store) {
+  llvm::Value* stored = store.getValueOperand();
+  llvm::Value* value;
+  if (shapes_.is_uniform(stored)) {
+    value = scalar(stored);
+  } else {
+    llvm::Value* last = builder_.getInt32(width_ - 1);
+    if (mask_) {
+      llvm::Value* bits = emission().mask_bits();
+      llvm::Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, builder_.getTrue());
+      last = builder_.CreateSub(llvm::ConstantInt::get(bits->getType(), width_ - 1), zeros);
+    }
+    const Components components = lanes(stored);
+    if (!stored->getType()->isVectorTy()) {
+      value = builder_.CreateExtractElement(components[0], last);
+    } else {
+      value = llvm::PoisonValue::get(stored->getType());
+      for (unsigned i = 0; i < components.size(); ++i)
+        value = builder_.CreateInsertElement(value, builder_.CreateExtractElement(components[i], last), i);
+    }
+  }
+  builder_.CreateAlignedStore(value, scalar(store.getPointerOperand()), store.getAlign(), store.isVolatile());
+}
+
+void Widener::store_runs(llvm::StoreInst& store, const Shape& shape) {
+  const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  llvm::Value* first = scalar(store.getPointerOperand());
+  llvm::Value* value = vector(store.getValueOperand());
+  if (mask_ && !has_mask_registers_) note(store, Hindrance::masked_store);
+  for (const Run& run : runs_of(shape, access.bytes(), false)) {
+    const auto part_of = [&](llvm::Value* whole) {
+      return run.count == width_ ? whole : builder_.CreateShuffleVector(whole, every(run.count, 1, run.first));
+    };
+    llvm::Value* address = lane_address(first, shape, run.first);
+    if (mask_)
+      builder_.CreateMaskedStore(part_of(value), address, access.alignment, part_of(mask_));
+    else if (variant_.streams && run.count == width_ && store.getPointerAddressSpace() == bitcode::device_address_space)
+      stream(value, address, access.alignment);
+    else
+      builder_.CreateAlignedStore(part_of(value), address, access.alignment);
+  }
+}
+
+// Past the caches, a line of them at a time.
+void Widener::stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment) {
+  constexpr uint64_t line = 64;
+  if (layout_.getTypeStoreSize(value->getType()) % line != 0) {
+    builder_.CreateAlignedStore(value, address, alignment);
+    return;
+  }
+  llvm::Value* in_line = builder_.CreateAnd(builder_.CreatePtrToInt(address, builder_.getInt64Ty()), line - 1);
+  choose(
+      builder_.CreateIsNull(in_line),
+      [&] {
+        llvm::StoreInst* store = builder_.CreateAlignedStore(value, address, llvm::Align(line));
+        llvm::Metadata* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
+        store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, one));
+        return Components{};
+      },
+      [&] {
+        builder_.CreateAlignedStore(value, address, alignment);
+        return Components{};
+      });
+}
+
+// Stores that leave no gaps, neither in a lane nor between lanes, are one.
+void Widener::store_together(const Neighbours& neighbours) {
+  auto& first_store = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
+  const Shape shape = shapes_.shape(first_store.getPointerOperand());
+  const Access access = access_of(first_store.getValueOperand()->getType(), first_store.getAlign(), layout_);
+  llvm::SmallVector<llvm::StoreInst*> stores;
+  for (const auto& member : neighbours.members) stores.push_back(llvm::cast<llvm::StoreInst>(member.access));
+  by_shape_or_scattered(shape, /*masks_are_cheap=*/false, stores, [&] {
+    llvm::SmallVector<llvm::Value*> parts(neighbours.count);
+    if (access.count > 1)
+      llvm::copy(lanes(first_store.getValueOperand()), parts.begin());
+    else
+      for (const auto& member : neighbours.members)
+        parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
+    llvm::Value* first = scalar(first_store.getPointerOperand());
+    if (neighbours.distance != 0)
+      first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
+
+    if (llvm::isPowerOf2_32(neighbours.count)) {
+      const Vectors vectors = interleave(builder_, parts);
+      for (unsigned i = 0; i < vectors.size(); ++i) {
+        const auto bytes = static_cast<uint64_t>(access.scalar_bytes) * width_ * i;
+        llvm::Value* address = i == 0 ? first : builder_.CreatePtrAdd(first, builder_.getInt64(bytes));
+        llvm::SmallVector<int> lanes_here;
+        for (unsigned place = 0; place < width_; ++place)
+          lanes_here.push_back(static_cast<int>((i * width_ + place) / neighbours.count));
+        if (mask_)
+          builder_.CreateMaskedStore(vectors[i], address, access.alignment,
+                                     builder_.CreateShuffleVector(mask_, lanes_here));
+        else
+          builder_.CreateAlignedStore(vectors[i], address, access.alignment);
+      }
+      return;
+    }
+    while (parts.size() & (parts.size() - 1)) parts.push_back(llvm::PoisonValue::get(parts[0]->getType()));
+    for (unsigned length = width_; parts.size() > 1; length *= 2) {
+      llvm::SmallVector<llvm::Value*> joined;
+      for (size_t i = 0; i < parts.size(); i += 2)
+        joined.push_back(builder_.CreateShuffleVector(parts[i], parts[i + 1], every(length * 2, 1, 0)));
+      parts = joined;
+    }
+    llvm::SmallVector<int> places, lanes_of_places;
+    for (unsigned l = 0; l < width_; ++l)
+      for (unsigned i = 0; i < neighbours.count; ++i) {
+        places.push_back(static_cast<int>(i * width_ + l));
+        lanes_of_places.push_back(static_cast<int>(l));
+      }
+    llvm::Value* whole = builder_.CreateShuffleVector(parts[0], places);
+    if (mask_)
+      builder_.CreateMaskedStore(whole, first, access.alignment, builder_.CreateShuffleVector(mask_, lanes_of_places));
+    else
+      builder_.CreateAlignedStore(whole, first, access.alignment);
+  });
+}
+
+void Widener::scatter(llvm::StoreInst& store) {
+  note(store, Hindrance::scatter);
+  const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  llvm::Value* pointers = vector(store.getPointerOperand());
+  const Components values = lanes(store.getValueOperand());
+  for (unsigned i = 0; i < access.count; ++i) {
+    llvm::Value* value = values[i];
+    llvm::Type* scalar = access.scalar;
+    if (scalar->getPrimitiveSizeInBits() % 8 != 0) {
+      scalar = builder_.getInt8Ty();
+      value = builder_.CreateZExt(value, vector_of(scalar));
+    }
+    llvm::Value* address = i == 0
+                               ? pointers
+                               : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
+                                                    builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
+    const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
+    if (is_word && !store.isVolatile() && loads_beat_gathers()) {
+      llvm::Value* safe = safe_pointers(address);
+      for (unsigned l = 0; l < width_; ++l)
+        builder_.CreateAlignedStore(builder_.CreateExtractElement(value, l), builder_.CreateExtractElement(safe, l),
+                                    access.alignment);
+    } else if (is_word && has_mask_registers_ && !store.isVolatile())
+      builder_.CreateMaskedScatter(value, address, access.alignment, mask());
+    else
+      builder_.CreateCall(
+          scatter_function(*new_, scalar, width_, access.alignment),
+          {value, builder_.CreateAddrSpaceCast(address, vector_of(builder_.getPtrTy())), emission().mask_bits()});
+  }
+}
+
+}  // namespace metalloid::cpu::vector
