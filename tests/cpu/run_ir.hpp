@@ -12,8 +12,10 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bitcode/analyses.hpp"
 
@@ -80,5 +82,11 @@ class Ir {
   std::unique_ptr<llvm::LLVMContext> context_;
   std::unique_ptr<llvm::Module> module_;
 };
+
+inline std::vector<char> numbered(size_t size) {
+  std::vector<char> bytes(size);
+  std::iota(bytes.begin(), bytes.end(), char(1));
+  return bytes;
+}
 
 }  // namespace metalloid::cpu
