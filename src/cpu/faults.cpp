@@ -15,7 +15,13 @@ namespace metalloid::cpu {
 
 namespace {
 
-constexpr int interrupt_signal = SIGURG;  // ignored unless someone handles it
+// Ignored unless someone handles it. The thread sanitizer would keep it back until the kernel calls something: it
+// delivers at once only those that tell of faults.
+#ifdef METALLOID_THREAD_SANITIZER
+constexpr int interrupt_signal = SIGTRAP;
+#else
+constexpr int interrupt_signal = SIGURG;
+#endif
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 // Read in signal handlers, so it must not be allocated on first use.
@@ -60,15 +66,26 @@ struct SignalHandler {
     KernelThread* thread = this_thread;
     if (number == interrupt_signal) {
       if (!thread || !thread->is_interrupted()) return pass_on(number, info, context);
-      if (thread->in_kernel_) thread->fail({device::FaultKind::timeout});
+      if (thread->in_kernel_) leave(*thread, {device::FaultKind::timeout}, context);
       return;  // the runtime's function sees it when it is done
     }
     if (!thread || !thread->in_kernel_) return pass_on(number, info, context);
     const bool is_memory = number == SIGSEGV || number == SIGBUS;
     // Of an address that no program can have (its upper bits are wrong), the system tells nothing.
     const bool has_address = is_memory && info->si_code != SI_KERNEL;
-    thread->fail({is_memory ? device::FaultKind::page_fault : device::FaultKind::internal, has_address,
-                  reinterpret_cast<uint64_t>(info->si_addr)});
+    leave(*thread,
+          {.kind = is_memory ? device::FaultKind::page_fault : device::FaultKind::internal,
+           .has_address = has_address,
+           .address = reinterpret_cast<uint64_t>(info->si_addr),
+           .is_division = number == SIGFPE},
+          context);
+  }
+
+  // For good: nobody else gives back the signals that are blocked while it runs. They are none, but the thread
+  // sanitizer calls it with all of them blocked.
+  [[noreturn]] static void leave(KernelThread& thread, const FaultCause& cause, void* context) {
+    pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
+    thread.fail(cause);
   }
 };
 

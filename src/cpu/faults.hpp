@@ -21,6 +21,7 @@ struct FaultCause {
   bool has_address = false;
   uint64_t address = 0;
   const char* message = nullptr;  // if it was none of the processor's; the pipeline keeps it
+  bool is_division = false;       // of integers, that the processor refused
 };
 
 // What signal handlers, the watchdog and the runtime's functions know of a thread of the host that runs kernels,

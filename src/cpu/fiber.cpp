@@ -32,9 +32,6 @@ Fiber::Fiber() {
 
 Fiber::Fiber(std::byte* stack, size_t size, Body body, void* argument)
     : stack_(stack), size_(size), body_(body), argument_(argument) {
-#ifdef METALLOID_THREAD_SANITIZER
-  sanitizer_state_ = __tsan_create_fiber(0);
-#endif
   reset();
 }
 
@@ -55,6 +52,11 @@ void Fiber::reset() {
   forget_frames(stack_, size_);
 #ifdef METALLOID_ADDRESS_SANITIZER
   sanitizer_state_ = nullptr;
+#endif
+#ifdef METALLOID_THREAD_SANITIZER
+  // A fiber that was left in a signal handler would be in it for ever.
+  if (sanitizer_state_) __tsan_destroy_fiber(sanitizer_state_);
+  sanitizer_state_ = __tsan_create_fiber(0);
 #endif
   left_at_ = make_stack(stack_ + size_, start, this);
 }

@@ -7,9 +7,13 @@
 
 #include "run_kernel.hpp"
 
-// The address sanitizer would end the program in its own way, where these tests look for the system's.
+// The sanitizers would end the program in their own way, where these tests look for the system's.
+constexpr const char* leave_signals = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
 extern "C" const char* __asan_default_options() {
-  return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
+  return leave_signals;
+}
+extern "C" const char* __tsan_default_options() {
+  return leave_signals;
 }
 
 namespace metalloid::cpu {

@@ -8,7 +8,7 @@ namespace metalloid::cpu {
 namespace {
 
 // Read when the first kernel runs.
-const bool short_timeout = setenv("METALLOID_TIMEOUT", "0.5", 1) == 0;
+const bool short_timeout = setenv("METALLOID_TIMEOUT", "2", 1) == 0;
 
 constexpr const char* out_of_bounds = "out-of-bounds access";
 constexpr const char* unbound = "access to a null buffer";

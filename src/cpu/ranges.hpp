@@ -1,0 +1,17 @@
+// Work on all threads of the pool, as ranges of numbers that they divide among themselves.
+#pragma once
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <cstdint>
+
+namespace metalloid::cpu {
+
+// The threads of the device, shared by its queues.
+using ThreadPool = oneapi::tbb::task_arena;
+
+// Calls `body` with ranges that together are `first` to `last` - 1, and returns when all calls have.
+void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t),
+                void* argument);
+
+}  // namespace metalloid::cpu
