@@ -11,6 +11,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetLoweringObjectFile.h>
 
@@ -49,6 +50,18 @@ bool keeps_order(const llvm::Module& module) {
   return false;
 }
 
+// CodeGenPrepare begins again at the function's start whenever it changes how blocks are connected, but in functions
+// that it takes to be huge, where it goes on from there. Vector code has blocks for many of its accesses. LLVM can be
+// told so for the whole process only.
+void take_functions_to_be_huge() {
+  [[maybe_unused]] static const bool taken = [] {
+    constexpr llvm::StringLiteral option = "cgpp-huge-func", blocks = "100";
+    auto& options = llvm::cl::getRegisteredOptions();
+    const auto found = options.find(option);
+    return found != options.end() && !found->second->addOccurrence(0, option, blocks);
+  }();
+}
+
 }  // namespace
 
 void retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
@@ -73,6 +86,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 }
 
 Result<std::string> generate_code(llvm::Module& module, llvm::TargetMachine& machine) {
+  take_functions_to_be_huge();
   auto& generator = static_cast<llvm::CodeGenTargetMachineImpl&>(machine);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
