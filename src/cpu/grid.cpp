@@ -1,8 +1,6 @@
 #include "cpu/grid.hpp"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,8 +21,8 @@ namespace {
 
 constexpr uint64_t threadgroup_memory_alignment = 16;
 
-// Waking the pool pays for work of about this length.
-constexpr auto worth_waking_the_pool = std::chrono::microseconds(20);
+// Waking the pool pays for work of about so many nanoseconds.
+constexpr uint64_t worth_waking_the_pool = 20'000;
 
 uint32_t groups(uint32_t threads, uint32_t per_group) {
   return static_cast<uint32_t>((uint64_t{threads} + per_group - 1) / per_group);
@@ -80,7 +78,10 @@ device::Fault describe(const FaultCause& cause, const GridState& grid, device::S
       fault.message = fmt::format("there is not enough memory for the threads of kernel '{}' {}", kernel, place);
       break;
     default:
-      fault.message = fmt::format("kernel '{}' executed an illegal instruction {}", kernel, place);
+      fault.message = fmt::format("kernel '{}' {} {}", kernel,
+                                  cause.is_division ? "divided an integer by zero or with a result that does not fit"
+                                                    : "executed an illegal instruction",
+                                  place);
   }
   return fault;
 }
@@ -130,6 +131,44 @@ class Run {
   std::optional<device::Fault> fault_;
 };
 
+class Stopwatch {
+ public:
+  uint64_t nanoseconds() const {
+    return static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Runs threadgroups on this thread until it pays to wake others for the rest, if there is more than one left: how many
+// it ran. After a fault, the rest count as run.
+uint64_t run_alone(Run& run, uint64_t count) {
+  const Stopwatch watch;
+  uint64_t done = 0;
+  // Ever more threadgroups before each look at the clock, which costs as much as a small one.
+  for (uint64_t some = 1; done < count; some *= 2) {
+    const uint64_t end = std::min(count, done + some);
+    if (!run.threadgroups(done, end)) return count;
+    done = end;
+    if (done + 1 < count && watch.nanoseconds() > worth_waking_the_pool) break;
+  }
+  return done;
+}
+
+void run_together(Run& run, uint64_t first, uint64_t last, ThreadPool& pool) {
+  hand_over(&run);
+  run_ranges(
+      pool, first, last,
+      [](void* run, uint64_t first, uint64_t last) {
+        take_over(run);
+        static_cast<Run*>(run)->threadgroups(first, last);
+        hand_over(run);
+      },
+      &run);
+  take_over(&run);
+}
+
 }  // namespace
 
 device::Size position_of(uint64_t number, device::Size size) {
@@ -175,29 +214,22 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
   if (const auto* sites = grid.pipeline->sites()) grid.events = &validator.emplace(grid, *sites, report_limit_);
   Run run(grid, grid.events ? &*validator : nullptr);
   const uint64_t count = grid.threadgroups_per_grid.count();
-  uint64_t next = 0;
-  const auto start = std::chrono::steady_clock::now();
-  // Ever more threadgroups before each look at the clock, which costs as much as a small one.
-  for (uint64_t some = 1; next < count; some *= 2) {
-    const uint64_t end = std::min(count, next + some);
-    if (!run.threadgroups(next, end)) return std::move(run).fault();
-    next = end;
-    if (next + 1 < count && !validator && std::chrono::steady_clock::now() - start > worth_waking_the_pool) break;
+  std::atomic<uint32_t>& time_of_threadgroup = grid.pipeline->time_of_threadgroup();
+  const uint64_t expected = count * time_of_threadgroup.load(std::memory_order_relaxed);
+  Stopwatch watch;
+  uint64_t done = 0;
+  if (validator)
+    run.threadgroups(0, done = count);
+  else if (count == 1 || expected < 2 * worth_waking_the_pool)
+    done = run_alone(run, count);
+  uint64_t time = watch.nanoseconds();
+  if (done < count) {
+    run_together(run, done, count, pool_);
+    time += (watch.nanoseconds() - time) * static_cast<uint64_t>(pool_.max_concurrency());
   }
-  if (next < count) {
-    hand_over(&run);
-    pool_.execute([&] {
-      // Isolated: while this queue waits for its last threadgroups, it does not begin with another queue's.
-      oneapi::tbb::this_task_arena::isolate([&] {
-        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<uint64_t>(next, count), [&](const auto& range) {
-          take_over(&run);
-          run.threadgroups(range.begin(), range.end());
-          hand_over(&run);
-        });
-      });
-    });
-    take_over(&run);
-  }
+  if (count > 0)
+    time_of_threadgroup.store(static_cast<uint32_t>(std::min<uint64_t>(time / count, UINT32_MAX)),
+                              std::memory_order_relaxed);
   return std::move(run).fault();
 }
 

@@ -1,12 +1,11 @@
 // A dispatch: its threadgroups, spread over the cores.
 #pragma once
 
-#include <oneapi/tbb/task_arena.h>
-
 #include <functional>
 #include <optional>
 #include <vector>
 
+#include "cpu/ranges.hpp"
 #include "cpu/thread_state.hpp"
 #include "cpu/validation/report.hpp"
 #include "cpu/vector/plan.hpp"
@@ -19,9 +18,6 @@ device::Size position_of(uint64_t number, device::Size size);
 
 // The threads of a threadgroup: fewer than its full size at a ragged edge of the grid.
 device::Size threads_of(device::Size position, device::Size full_size, device::Size grid);
-
-// The threads of the device, shared by its queues.
-using ThreadPool = oneapi::tbb::task_arena;
 
 // What a queue keeps between dispatches, so that none of them allocates.
 class GridRunner {

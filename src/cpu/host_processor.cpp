@@ -132,7 +132,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const Processor
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // only what the code's own flags allow
   std::unique_ptr<llvm::TargetMachine> machine(
       (*target)->createTargetMachine(triple, processor.name, processor.features, options, llvm::Reloc::PIC_,
-                                     std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+                                     llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
   if (!machine) return Error{"LLVM could not set up its code generator for " + processor.name};
   return machine;
 }

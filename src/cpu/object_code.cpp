@@ -14,9 +14,9 @@
 #include <optional>
 
 #include "bitcode/prepare.hpp"
+#include "bitcode/total_division.hpp"
 #include "builtins/builtins.hpp"
 #include "cache/disk_cache.hpp"
-#include "cpu/lower/division.hpp"
 #include "cpu/lower/entry.hpp"
 #include "cpu/lower/scaling.hpp"
 #include "cpu/lower/thread_values.hpp"
@@ -27,6 +27,7 @@
 #include "cpu/runtime_symbols.hpp"
 #include "cpu/validation/instrument.hpp"
 #include "cpu/vector/explanation.hpp"
+#include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
@@ -106,14 +107,14 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
 }
 
 void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses, uint32_t width,
-                bool needs_fibers) {
+                bool needs_fibers, bool runs_many_groups) {
   llvm::LLVMContext& context = module.getContext();
   auto number = [&](unsigned bits, uint64_t value) {
     return llvm::ConstantInt::get(llvm::IntegerType::get(context, bits), value);
   };
-  auto* description = llvm::ConstantStruct::getAnon({number(64, layout.bytes), number(64, layout.initial.size()),
-                                                     add_bytes(module, layout.initial), add_bytes(module, uses),
-                                                     number(32, width), number(8, needs_fibers)});
+  auto* description = llvm::ConstantStruct::getAnon(
+      {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
+       add_bytes(module, uses), number(32, width), number(8, needs_fibers), number(8, runs_many_groups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -188,9 +189,9 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, nullptr);
   lower::lower_thread_builtins(module, nullptr);
   lower::expand_scaling(module);
-  lower::make_division_total(module);
+  bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses, vector::each_thread_by_itself, /*needs_fibers=*/true);
+  add_layout(module, layout, uses, vector::each_thread_by_itself, /*needs_fibers=*/true, /*runs_many_groups=*/false);
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);
@@ -228,7 +229,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   vector::inline_calls(module);
   lower::lower_thread_builtins(module, &variant);
   if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
-  lower::make_division_total(module);
+  bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
   if (auto valid = verify(module, kernel.name()); !valid) return valid;
   if (auto vectorised = vector::vectorise(module, variant, kernel.machine, choice, explanation); !vectorised)
@@ -239,7 +240,8 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
     *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};
     return success();
   }
-  add_layout(module, layout, uses, variant.width, waits_for_other_groups(module));
+  add_layout(module, layout, uses, variant.width, waits_for_other_groups(module),
+             vector::runs_many_groups(*module.getFunction(lower::entry_name)));
   return success();
 }
 

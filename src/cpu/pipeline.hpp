@@ -1,6 +1,7 @@
 // A kernel compiled for the CPU.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <metalloid/result.hpp>
 #include <string>
@@ -29,6 +30,9 @@ class Pipeline final : public device::Pipeline {
   uint32_t width() const { return variants_->width(); }
   const vector::CompiledVariant& variant(const vector::Variant& variant) const { return variants_->get(variant); }
 
+  // What one of its threadgroups took when last measured, in nanoseconds; 0: never. Any thread may read and write it.
+  std::atomic<uint32_t>& time_of_threadgroup() const { return time_of_threadgroup_; }
+
   // For shader validation: null and empty if the pipeline was made without.
   const validation::SiteTable* sites() const { return code().sites; }
   const std::vector<std::string>& slot_names() const { return slot_names_; }
@@ -41,6 +45,7 @@ class Pipeline final : public device::Pipeline {
   std::unique_ptr<vector::Variants> variants_;  // on the vector engine
   std::vector<std::string> linked_;
   std::vector<std::string> slot_names_;
+  mutable std::atomic<uint32_t> time_of_threadgroup_ = 0;
 };
 
 }  // namespace metalloid::cpu

@@ -57,6 +57,8 @@ struct ThreadState {
   // The vector engine's.
   const uint32_t* lane_positions = nullptr;  // in the threadgroup: x of all lanes, then y, then z (LanePositions::any)
   uint32_t lanes = 1;
+  uint32_t groups = 1;                      // that one call runs, if the code runs many
+  const device::Size* positions = nullptr;  // of their first lanes
 
   // The reference engine's.
   KeyLevel* key = nullptr;

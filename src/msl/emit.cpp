@@ -17,6 +17,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "bitcode/total_division.hpp"
 #include "msl/attributes.hpp"
 #include "msl/diagnostics.hpp"
 
@@ -95,12 +96,22 @@ void unconverge(llvm::Module& module) {
 void mask_shifts(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (!instruction.isShift() || llvm::isa<llvm::Constant>(instruction.getOperand(1))) continue;
+      if (!instruction.isShift()) continue;
       llvm::IRBuilder<> builder(&instruction);
       llvm::Value* amount = instruction.getOperand(1);
       const unsigned width = amount->getType()->getScalarSizeInBits();
       instruction.setOperand(1, builder.CreateAnd(amount, llvm::ConstantInt::get(amount->getType(), width - 1)));
     }
+}
+
+// What clang worked out by itself and found to be undefined, as `1 / 0`, is some value, as it is when kernels run. It
+// also starts vectors that it fills element by element with what is undefined.
+void define_constants(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (!llvm::isa<llvm::InsertElementInst, llvm::InsertValueInst, llvm::ShuffleVectorInst>(instruction))
+        for (llvm::Use& operand : instruction.operands())
+          if (llvm::isa<llvm::PoisonValue>(operand)) operand.set(llvm::Constant::getNullValue(operand->getType()));
 }
 
 // What a header declares as out of reach for compute functions, with its reason; the call says where it stands.
@@ -191,6 +202,8 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   isolate(*module, function.name);
   unconverge(*module);
   mask_shifts(*module);
+  bitcode::make_division_total(*module);
+  define_constants(*module);
   clean_up(*module, instance.getCodeGenOpts().OptimizationLevel > 0);
 
   report_unavailable_calls(*module, instance.getDiagnostics());

@@ -87,6 +87,38 @@ TEST(Progress, ALaneThatHoldsALockMeetsWithoutThoseThatWaitForIt) {
   EXPECT_EQ(sum[0], 32u);
 }
 
+// Whichever side of the branch comes first.
+TEST(Progress, LanesMayWaitForThoseOnTheOtherSideOfABranch) {
+  for (const char* condition : {"l == 5", "l != 5"}) {
+    Kernel kernel(std::string("#define WAITS ") + condition + R"(
+      kernel void f(device uint* out, device atomic_uint* flag, uint l [[thread_index_in_threadgroup]]) {
+        if (WAITS) {
+          while (atomic_load_explicit(flag, memory_order_relaxed) == 0) {}
+          out[l] = 1;
+        } else {
+          atomic_store_explicit(flag, 1u, memory_order_relaxed);
+          out[l] = 2;
+        }
+      })");
+    ASSERT_TRUE(kernel.pipeline) << kernel.error;
+    std::vector<uint32_t> out(32), flag(1);
+    EXPECT_EQ(kernel.run({{32, 1, 1}, {32, 1, 1}, {buffer(out), buffer(flag)}}), "") << condition;
+  }
+}
+
+TEST(Progress, AWidthAtWhichLanesWouldWaitForEverIsRefused) {
+  setenv("METALLOID_WIDTH", "16", 1);
+  Kernel kernel(R"(
+    kernel void f(device uint* sum, device atomic_uint* lock, uint l [[thread_index_in_threadgroup]]) {
+      while (atomic_exchange_explicit(lock, 1u, memory_order_relaxed) != 0) {}
+      *sum += l;
+      atomic_store_explicit(lock, 0u, memory_order_relaxed);
+    })");
+  unsetenv("METALLOID_WIDTH");
+  EXPECT_FALSE(kernel.pipeline);
+  EXPECT_NE(kernel.error.find("may wait for one another"), std::string::npos) << kernel.error;
+}
+
 TEST(Progress, LanesInLongLoopsWithAtomicsAreWaitedFor) {
   Kernel kernel(R"(
     kernel void f(device uint* out, device atomic_uint* count, uint l [[thread_index_in_threadgroup]]) {

@@ -133,11 +133,12 @@ TEST(VectorEngine, GroupsMeetAtBarriersThatOthersHaveLeftTheKernelBefore) {
 
 TEST(VectorEngine, GroupsMayWaitForWhatOthersWrite) {
   const std::string source = R"(
-    kernel void f(device uint* out, uint l [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+    kernel void f(device uint* out, uint l [[thread_index_in_threadgroup]],
+                  uint s [[simdgroup_index_in_threadgroup]], uint n [[simdgroups_per_threadgroup]]) {
       threadgroup atomic_uint turn;
-      if (l == 0) atomic_store_explicit(&turn, n / 32 - 1, memory_order_relaxed);
+      if (l == 0) atomic_store_explicit(&turn, n - 1, memory_order_relaxed);
       threadgroup_barrier(mem_flags::mem_threadgroup);
-      while (atomic_load_explicit(&turn, memory_order_relaxed) != l / 32) {}
+      while (atomic_load_explicit(&turn, memory_order_relaxed) != s) {}
       out[l] = l;
       if (l % 32 == 0) atomic_fetch_sub_explicit(&turn, 1, memory_order_relaxed);
     })";

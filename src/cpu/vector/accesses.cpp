@@ -38,6 +38,20 @@ int64_t stride_of(const Shape& shape) {
   return stride;
 }
 
+bool lies_in_stride(const Access& access, int64_t stride) {
+  return stride >= access.bytes() && stride % access.scalar_bytes == 0;
+}
+
+// Powers of two take few shuffles.
+bool is_loaded_over_stride(int64_t scalars, int64_t wanted) {
+  constexpr int64_t longest = 32;
+  return scalars <= 4 * wanted && scalars <= (llvm::isPowerOf2_64(static_cast<uint64_t>(scalars)) ? longest : 4);
+}
+
+bool is_stored_over_stride(int64_t scalars, int64_t wanted) {
+  return scalars == wanted;
+}
+
 llvm::SmallVector<int> every(unsigned count, unsigned stride, unsigned first) {
   llvm::SmallVector<int> places;
   for (unsigned i = 0; i < count; ++i) places.push_back(static_cast<int>(first + i * stride));

@@ -35,6 +35,14 @@ llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_ad
 // The distance between lanes, if it is the same constant for all; else 0.
 int64_t stride_of(const Shape& shape);
 
+// Lanes that far apart do not overlap, and find their scalars at places of one row of them.
+bool lies_in_stride(const Access& access, int64_t stride);
+
+// Whether all of a stride is accessed for the sake of the scalars that are wanted of it, and not each by itself.
+// Nothing that no lane stores is written.
+bool is_loaded_over_stride(int64_t scalars, int64_t wanted);
+bool is_stored_over_stride(int64_t scalars, int64_t wanted);
+
 // `count` places, from `first` on, `stride` apart.
 llvm::SmallVector<int> every(unsigned count, unsigned stride, unsigned first);
 

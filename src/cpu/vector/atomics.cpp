@@ -174,19 +174,13 @@ class AccessFunction {
     return vector_of(type_);
   }
 
-  void declare(llvm::StringRef name) {
+  void declare(const std::string& name) {
     llvm::SmallVector<llvm::Type*> parameters;
     for (const auto& [i, operand] : llvm::enumerate(access_.operands()))
       parameters.push_back(one_address_ && i == pointer_operand(access_) ? operand->getType()
                                                                          : vector_of(operand->getType()));
     parameters.push_back(builder_.getIntNTy(width_));
-    auto* type = llvm::FunctionType::get(result_type(), parameters, false);
-    function_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module_);
-    function_->setDoesNotThrow();
-    // Vectors are passed in the registers of the processor that caller and callee agree on.
-    for (const char* attribute :
-         {"target-cpu", "target-features", "tune-cpu", "prefer-vector-width", "min-legal-vector-width", "probe-stack"})
-      if (caller_.hasFnAttribute(attribute)) function_->addFnAttr(caller_.getFnAttribute(attribute));
+    function_ = function_beside(caller_, name, result_type(), parameters);
   }
 
   llvm::Value* bits() const { return function_->getArg(function_->arg_size() - 1); }

@@ -9,6 +9,7 @@
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/target.hpp"
 #include "cpu/vector/widener.hpp"
 
@@ -31,8 +32,7 @@ constexpr double far_load = 2.5, far_store = 4;  // of lanes that have cache lin
 constexpr double further_run = 0.7;              // of lanes that lie apart from the others
 constexpr double part_of_word = 1.3;             // gathered with the word that it is in, and cut out
 constexpr double barrier = 40;
-constexpr double plain_update = 5;     // of threadgroup memory, which needs no lock
-constexpr int64_t largest_stride = 8;  // what lies further apart is gathered, more often than not
+constexpr double plain_update = 5;  // of threadgroup memory, which needs no lock
 
 bool is_integer_division(unsigned opcode) {
   return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
@@ -193,8 +193,14 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
       registers(type, width) * (is_store ? store : vector_step_) * (is_masked && !has_mask_registers_ ? 2 : 1);
   if (count == 1 && runs <= most_runs)
     return cost + whole + (runs - 1) * (is_far && is_store ? far_store : further_run);
-  const int64_t stride = is_even ? shape.step(1) / bytes : 0;
-  if (stride <= 0 || stride > largest_stride * count || (is_masked && !has_mask_registers_))
+  const int64_t distance = is_even ? shape.step(1) : 0;
+  const int64_t stride = distance / bytes;
+  const auto is_over_stride = [&] {
+    if (!lies_in_stride({type->getScalarType(), count, bytes, llvm::Align()}, distance)) return false;
+    const int64_t wanted = count > 1 ? count : count_neighbours(instruction, distance, layout_);
+    return is_store ? is_stored_over_stride(stride, wanted) : is_loaded_over_stride(stride, wanted);
+  };
+  if ((is_masked && !has_mask_registers_) || !is_over_stride())
     return is_far ? std::max(one_by_one, width * (is_store ? far_store : far_load)) : one_by_one;
   return std::min(one_by_one, cost + whole + registers(type, width) * static_cast<double>(stride) * vector_step_);
 }

@@ -1,5 +1,6 @@
 #include "cpu/vector/engine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -80,12 +81,13 @@ std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, u
     group.number = number;
     group.threadgroup = &threadgroup_;
   }
+  for (uint32_t number = 0; number < fibers; ++number) groups_[number].fiber = fibers_->of_group[number];
 
   kernel_thread_.set_leave([](const FaultCause& cause) { of_this_thread().leave_kernel(cause); });
   kernel_thread_.set_validating(false);
   start_threadgroup();
-  running_ = &make_current(groups_.front());
-  own_.switch_to(*running_);
+  running_ = &own_;
+  switch_to(groups_.front());
   kernel_thread_.threadgroup_ends();
   if (grid_plan_->streams()) wait_for_streams();
   if (!fault_) return std::nullopt;
@@ -97,13 +99,17 @@ void Engine::start_threadgroup() {
   plan_ = &grid_plan_->of(threadgroup_.position);
   threadgroup_.threads = plan_->threads;
   if (layout_->initial_bytes > 0) std::memcpy(arena_.memory(), layout_->initial, layout_->initial_bytes);
-  alive_ = 1;
   if (grid_plan_->needs_fibers()) {
-    alive_ = plan_->groups;
+    if (alive_ = plan_->groups; alive_ != ring_size_) make_ring(alive_);
     at_barrier_ = 0;
     for (uint32_t number = 0; number < plan_->groups; ++number) groups_[number].resumes_at = 0;
   }
   kernel_thread_.threadgroup_starts();
+}
+
+void Engine::make_ring(uint32_t size) {
+  for (uint32_t number = 0; number < size; ++number) groups_[number].next = &groups_[(number + 1) % size];
+  ring_size_ = size;
 }
 
 bool Engine::start_next_threadgroup() {
@@ -129,7 +135,7 @@ void Engine::run_on_fiber() {
   for (;;) {
     if (grid_plan_->needs_fibers()) {
       run_group(group);
-      switch_to(go_on_after_end_of(group));
+      go_on_after_end_of(group);
     } else {
       do run_all_groups(group);
       while (start_next_threadgroup());
@@ -140,16 +146,24 @@ void Engine::run_on_fiber() {
 
 void Engine::run_all_groups(Group& group) {
   const ThreadgroupPlan& plan = *plan_;
-  const uint32_t last = plan.groups - 1;
+  const uint32_t full = plan.entry == plan.entry_of_last ? plan.groups : plan.groups - 1;
   kernel_thread_.enter_kernel();
   group.lanes = plan.variant.width;
-  for (uint32_t number = 0; number < last; ++number) {
-    place(group, number);
+  if (plan.runs_many_groups && full > 0) {
+    place(group, 0);
+    group.groups = full;
     plan.entry(&group);
+  } else {
+    for (uint32_t number = 0; number < full; ++number) {
+      place(group, number);
+      plan.entry(&group);
+    }
   }
-  place(group, last);
-  group.lanes = plan.lanes_of_last;
-  plan.entry_of_last(&group);
+  if (full < plan.groups) {
+    place(group, full);
+    group.lanes = plan.lanes_of_last;
+    plan.entry_of_last(&group);
+  }
   kernel_thread_.leave_kernel();
 }
 
@@ -165,38 +179,40 @@ void Engine::run_group(Group& group) {
 inline void Engine::place(Group& group, uint32_t number) {
   group.index = number * plan_->variant.width;
   group.position = plan_->positions[number];
+  group.groups = 1;
+  group.positions = &plan_->positions[number];
   group.lane_positions = plan_->lane_positions_of(number);
 }
 
 // Threads that have ended do not count at a barrier.
-Fiber& Engine::go_on_after_end_of(Group& group) {
+void Engine::go_on_after_end_of(Group& group) {
   group.resumes_at = never;
   if (--alive_ > 0) {
     if (at_barrier_ == alive_) pass_barrier();
-    return next_after(group);
+    switch_to(next_after(group));
+  } else if (start_next_threadgroup()) {
+    switch_to(group.number < plan_->groups ? group : groups_.front());
+  } else {
+    switch_to(own_);
   }
-  if (!start_next_threadgroup()) return own_;
-  return make_current(group.number < plan_->groups ? group : groups_.front());
 }
 
-// The fiber of the next group in the ring that can run: of `group` itself if there is no other.
-inline Fiber& Engine::next_after(const Group& group) {
-  uint32_t number = group.number;
-  do number = number + 1 < plan_->groups ? number + 1 : 0;
-  while (groups_[number].resumes_at > barriers_passed_);
-  return make_current(groups_[number]);
+// The next group in the ring that can run: `group` itself if there is no other.
+inline Group& Engine::next_after(const Group& group) {
+  Group* next = group.next;
+  while (next->resumes_at > barriers_passed_) next = next->next;
+  return *next;
 }
 
-inline Fiber& Engine::make_current(Group& group) {
+inline void Engine::switch_to(Group& group) {
   kernel_thread_.set_current_thread(group);
-  return *fibers_->of_group[group.number];
+  switch_to(*group.fiber);
 }
 
 inline void Engine::switch_to(Fiber& fiber) {
-  if (&fiber == running_) return;
   Fiber& self = *running_;
   running_ = &fiber;
-  self.switch_to(fiber);
+  if (&self != &fiber) self.switch_to(fiber);
 }
 
 inline void Engine::pass_barrier() {
@@ -204,10 +220,9 @@ inline void Engine::pass_barrier() {
   ++barriers_passed_;
 }
 
+// Not a native section: a group that is interrupted here is left like one that is in the kernel's code.
 void Engine::wait_at_barrier(Group& group) {
-  if (alive_ == 1) return;
   if (++at_barrier_ == alive_) return pass_barrier();
-  const NativeSection native(kernel_thread_);
   group.resumes_at = barriers_passed_ + 1;
   switch_to(next_after(group));
 }
@@ -238,7 +253,9 @@ void Engine::run_as_partial(Group& group) {
 // On the stack of a signal handler, or in one of the functions above.
 void Engine::leave_kernel(const FaultCause& cause) {
   fault_ = cause;
-  if (cause.has_address && running_->is_guard(reinterpret_cast<const void*>(cause.address)))
+  const auto* address = reinterpret_cast<const void*>(cause.address);
+  if (cause.has_address &&
+      std::ranges::any_of(fibers_->of_group, [&](const Fiber* fiber) { return fiber->is_guard(address); }))
     fault_->kind = device::FaultKind::stack_overflow;
   switch_to(own_);
 }

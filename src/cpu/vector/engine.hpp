@@ -24,6 +24,8 @@ class Engine;
 // What a group's code has as its state, and what the engine knows about it besides.
 struct Group : ThreadState {
   Engine* engine = nullptr;
+  Fiber* fiber = nullptr;
+  Group* next = nullptr;  // of its threadgroup, in a ring
   uint32_t number = 0;
   uint32_t turns = 0;       // how often it let others run, or could have
   uint64_t resumes_at = 0;  // it can run when so many barriers are passed
@@ -65,9 +67,10 @@ class Engine {
   bool start_next_threadgroup();
   void start_threadgroup();
 
-  Fiber& go_on_after_end_of(Group& group);
-  Fiber& next_after(const Group& group);
-  Fiber& make_current(Group& group);
+  void make_ring(uint32_t size);
+  void go_on_after_end_of(Group& group);
+  Group& next_after(const Group& group);
+  void switch_to(Group& group);
   void switch_to(Fiber& fiber);
   void pass_barrier();
 
@@ -86,6 +89,7 @@ class Engine {
   const ObjectLayout* layout_ = nullptr;
 
   std::vector<Group> groups_;
+  uint32_t ring_size_ = 0;
   uint32_t alive_ = 0, at_barrier_ = 0;  // groups of the present threadgroup
   uint64_t barriers_passed_ = 0;
 

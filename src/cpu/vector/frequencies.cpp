@@ -20,17 +20,6 @@ double longest_of(unsigned width) {
   return 1 + 0.3 * std::log2(static_cast<double>(width));
 }
 
-// Whether a branch that lanes may disagree on compares what counts in step with a limit, as `i < n` does: in most
-// groups all lanes are on one side of it.
-bool is_limit(const llvm::BasicBlock* block, const ShapeAnalysis& shapes) {
-  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-  const auto* condition =
-      llvm::dyn_cast_or_null<llvm::ICmpInst>(branch && branch->isConditional() ? branch->getCondition() : nullptr);
-  if (!condition) return false;
-  const Shape a = shapes.shape(condition->getOperand(0)), b = shapes.shape(condition->getOperand(1));
-  return a.is_known() && b.is_known() && !(a.is_constant() && b.is_constant());
-}
-
 // Whether lanes stay in a loop as long as each likes. Where they count in step, as in `for (i = lane; i < n; i += 32)`,
 // they leave at the same time or an iteration apart.
 bool has_lanes_of_own(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
@@ -38,7 +27,7 @@ bool has_lanes_of_own(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
   llvm::SmallVector<llvm::BasicBlock*> exits;
   loop.getExitingBlocks(exits);
   return llvm::any_of(exits, [&](const llvm::BasicBlock* block) {
-    return shapes.is_divergent_branch(block) && !is_limit(block, shapes);
+    return shapes.is_divergent_branch(block) && !shapes.is_limit(block);
   });
 }
 
@@ -87,7 +76,7 @@ void Frequencies::spread_over_masked_blocks(const llvm::Function& function, cons
     return left;
   };
   const auto share = [&](const llvm::BasicBlock* from, const llvm::BasicBlock* to) {
-    return from->getSingleSuccessor() || (shapes.has_divergent_exit(from) && !is_limit(from, shapes))
+    return from->getSingleSuccessor() || (shapes.has_divergent_exit(from) && !shapes.is_limit(from))
                ? 1.0
                : std::min(1.0, alone_[to] / std::max(alone_[from], 1e-9));
   };

@@ -15,17 +15,6 @@ std::string name_of(llvm::StringRef what, llvm::Type* scalar, unsigned width, ll
   return name;
 }
 
-llvm::Function* declare(llvm::Function& user, const std::string& name, llvm::Type* result,
-                        llvm::ArrayRef<llvm::Type*> parameters) {
-  auto* type = llvm::FunctionType::get(result, parameters, /*isVarArg=*/false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, user.getParent());
-  for (const char* attribute : {"target-cpu", "target-features"})
-    if (user.hasFnAttribute(attribute)) function->addFnAttr(user.getFnAttribute(attribute));
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  return function;
-}
-
 llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
   llvm::AllocaInst* place = builder.CreateAlloca(vector->getType());
   builder.CreateStore(vector, place);
@@ -33,6 +22,19 @@ llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
 }
 
 }  // namespace
+
+llvm::Function* function_beside(const llvm::Function& user, const std::string& name, llvm::Type* result,
+                                llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(result, parameters, /*isVarArg=*/false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name,
+                                          const_cast<llvm::Module*>(user.getParent()));
+  for (const char* attribute :
+       {"target-cpu", "target-features", "tune-cpu", "prefer-vector-width", "min-legal-vector-width", "probe-stack"})
+    if (user.hasFnAttribute(attribute)) function->addFnAttr(user.getFnAttribute(attribute));
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  return function;
+}
 
 void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body) {
   llvm::BasicBlock* before = builder.GetInsertBlock();
@@ -56,8 +58,8 @@ llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsign
   llvm::LLVMContext& context = user.getContext();
   auto* pointer = llvm::PointerType::getUnqual(context);
   auto* values = llvm::FixedVectorType::get(scalar, width);
-  llvm::Function* function =
-      declare(user, name, values, {llvm::FixedVectorType::get(pointer, width), llvm::IntegerType::get(context, width)});
+  llvm::Function* function = function_beside(
+      user, name, values, {llvm::FixedVectorType::get(pointer, width), llvm::IntegerType::get(context, width)});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
   llvm::Value* addresses = in_memory(builder, function->getArg(0));
   llvm::Value* results = in_memory(builder, llvm::Constant::getNullValue(values));
@@ -76,9 +78,9 @@ llvm::Function* scatter_function(llvm::Function& user, llvm::Type* scalar, unsig
   llvm::LLVMContext& context = user.getContext();
   auto* pointer = llvm::PointerType::getUnqual(context);
   llvm::Function* function =
-      declare(user, name, llvm::Type::getVoidTy(context),
-              {llvm::FixedVectorType::get(scalar, width), llvm::FixedVectorType::get(pointer, width),
-               llvm::IntegerType::get(context, width)});
+      function_beside(user, name, llvm::Type::getVoidTy(context),
+                      {llvm::FixedVectorType::get(scalar, width), llvm::FixedVectorType::get(pointer, width),
+                       llvm::IntegerType::get(context, width)});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
   llvm::Value* values = in_memory(builder, function->getArg(0));
   llvm::Value* addresses = in_memory(builder, function->getArg(1));

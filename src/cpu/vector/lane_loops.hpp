@@ -7,7 +7,14 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <string>
+
 namespace metalloid::cpu::vector {
+
+// A function of the module of `user`, which calls it. Vectors are passed in the registers of the processor that caller
+// and callee agree on.
+llvm::Function* function_beside(const llvm::Function& user, const std::string& name, llvm::Type* result,
+                                llvm::ArrayRef<llvm::Type*> parameters);
 
 // For each bit that is set in `bits`, from the lowest on: body(the lane's number, an i64). The builder goes on behind
 // it.

@@ -1,6 +1,7 @@
 #include "cpu/vector/neighbours.hpp"
 
 #include <llvm/ADT/APInt.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/DataLayout.h>
 
 #include <algorithm>
@@ -16,8 +17,8 @@ struct Place {
   int64_t offset;
 };
 
-Place place_of(llvm::Instruction& access, const llvm::DataLayout& layout) {
-  llvm::Value* pointer = llvm::getLoadStorePointerOperand(&access);
+Place place_of(const llvm::Instruction& access, const llvm::DataLayout& layout) {
+  const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&access);
   llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
   const llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
   return {base, offset.getSExtValue()};
@@ -69,6 +70,24 @@ Neighbours find_neighbours(llvm::Instruction& first, int64_t stride, const llvm:
   result.distance = lowest - start.offset;
   result.count = static_cast<unsigned>((highest - lowest) / bytes) + 1;
   return result;
+}
+
+unsigned count_neighbours(const llvm::Instruction& access, int64_t stride, const llvm::DataLayout& layout) {
+  const llvm::Type* type = llvm::getLoadStoreType(&access);
+  const Place start = place_of(access, layout);
+  llvm::SmallDenseSet<int64_t> offsets{start.offset};
+  const auto look = [&](const llvm::Instruction* next, auto step) {
+    for (unsigned seen = 0; next && seen < furthest; next = step(next), ++seen) {
+      if (next->getOpcode() != access.getOpcode() || llvm::getLoadStoreType(next) != type || !is_plain(*next)) continue;
+      const Place place = place_of(*next, layout);
+      if (place.base == start.base && std::abs(place.offset - start.offset) < stride) offsets.insert(place.offset);
+    }
+  };
+  look(access.getNextNode(), [](const llvm::Instruction* at) { return at->getNextNode(); });
+  look(access.getPrevNode(), [](const llvm::Instruction* at) { return at->getPrevNode(); });
+  const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(llvm::getLoadStoreType(&access)).getFixedValue());
+  return static_cast<unsigned>(
+      std::min<int64_t>(static_cast<int64_t>(offsets.size()), std::max<int64_t>(1, stride / bytes)));
 }
 
 }  // namespace metalloid::cpu::vector

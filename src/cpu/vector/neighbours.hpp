@@ -23,4 +23,8 @@ struct Neighbours {
 // time: loads with the first, stores with the last.
 Neighbours find_neighbours(llvm::Instruction& first, int64_t stride, const llvm::DataLayout& layout);
 
+// How many scalars a lane accesses within `stride` bytes of this one, in its block: those that end up together, or
+// nearly so.
+unsigned count_neighbours(const llvm::Instruction& access, int64_t stride, const llvm::DataLayout& layout);
+
 }  // namespace metalloid::cpu::vector

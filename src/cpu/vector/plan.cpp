@@ -84,6 +84,8 @@ Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::S
   const uint32_t rest = count % variant.width;
   plan.groups = static_cast<uint32_t>(plan.positions.size());
   plan.lanes_of_last = rest == 0 ? variant.width : rest;
+  plan.entry = nullptr;
+  plan.runs_many_groups = false;
   max_groups_ = std::max(max_groups_, plan.groups);
   for (const bool is_partial : {false, true}) {
     if (is_partial ? rest == 0 : count < variant.width) continue;
@@ -92,7 +94,10 @@ Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::S
     wanted.streams = streams_ && !is_partial && variant.positions == LanePositions::row;
     const CompiledVariant& compiled = pipeline.variant(wanted);
     if (!compiled.code) return Error{compiled.error};
-    if (!is_partial) plan.entry = compiled.code->entry;
+    if (!is_partial) {
+      plan.entry = compiled.code->entry;
+      plan.runs_many_groups = compiled.code->layout->runs_many_groups;
+    }
     plan.entry_of_last = compiled.code->entry;
     needs_fibers_ |= compiled.code->layout->needs_fibers;
   }

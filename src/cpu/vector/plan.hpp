@@ -24,6 +24,7 @@ struct ThreadgroupPlan {
   uint32_t lanes_of_last = 0;
   Entry entry = nullptr;                 // of all groups but the last
   Entry entry_of_last = nullptr;         // the same, unless the last is partial
+  bool runs_many_groups = false;         // `entry` does
   std::vector<device::Size> positions;   // of the first lane of each group
   std::vector<uint32_t> lane_positions;  // ThreadState::lane_positions of each group, if the code looks there
 

@@ -6,6 +6,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/atomics.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
@@ -35,6 +36,10 @@ ShapeAnalysis::ShapeAnalysis(llvm::Function& function, const llvm::LoopInfo& loo
 
 void ShapeAnalysis::assume_agreement(const llvm::BasicBlock* block) {
   agreed_.insert(block);
+  analyse_again();
+}
+
+void ShapeAnalysis::analyse_again() {
   joins_.clear();
   masked_.clear();
   divergent_branches_.clear();
@@ -104,9 +109,10 @@ void ShapeAnalysis::find_region(const llvm::BasicBlock* branch) {
     left.append(llvm::succ_begin(block), llvm::succ_end(block));
   }
   for (const llvm::BasicBlock* block : region) masked_.insert(block);
+  const auto is_reached = [&](const llvm::BasicBlock* block) { return block == branch || region.contains(block); };
   if (end) region.insert(end);
   for (const llvm::BasicBlock* block : region)
-    if (!loops_.isLoopHeader(block) && block->hasNPredecessorsOrMore(2))
+    if (!loops_.isLoopHeader(block) && llvm::count_if(llvm::predecessors(block), is_reached) >= 2)
       for (const llvm::PHINode& phi : block->phis())
         if (!phi.hasConstantValue()) joins_.insert(&phi);
 }
@@ -141,6 +147,15 @@ void ShapeAnalysis::find_divergent_loops() {
             }))
           joins_.insert(&phi);
   }
+}
+
+bool ShapeAnalysis::is_limit(const llvm::BasicBlock* block) const {
+  const llvm::Instruction* last = block->getTerminator();
+  if (!is_conditional(last)) return false;
+  const auto* condition = llvm::dyn_cast<llvm::ICmpInst>(llvm::cast<llvm::BranchInst>(last)->getCondition());
+  if (!condition) return false;
+  const Shape a = shape(condition->getOperand(0)), b = shape(condition->getOperand(1));
+  return a.is_known() && b.is_known() && !(a.is_constant() && b.is_constant());
 }
 
 bool ShapeAnalysis::has_divergent_exit(const llvm::BasicBlock* block) const {
@@ -201,6 +216,7 @@ Shape ShapeAnalysis::phi_shape(const llvm::PHINode& phi) const {
 Shape ShapeAnalysis::call_shape(const llvm::CallInst& call) const {
   const llvm::Function* called = call.getCalledFunction();
   if (!called) return Shape::varying();
+  if (called->getName() == all_lanes_function) return Shape::uniform(width_);
   if (called->getName() == lane_function) {
     Shape::Lanes lanes;
     for (unsigned l = 0; l < width_; ++l) lanes.push_back(l);
@@ -259,44 +275,25 @@ Shape ShapeAnalysis::uniform_result(const llvm::Instruction& instruction) const 
   return result;
 }
 
-// A flag of an instruction speaks of the lanes that execute it. In a masked block, lane 0 may not be one of them, and
-// steps are counted from lane 0.
-bool ShapeAnalysis::flags_hold(const llvm::Instruction& instruction) const {
-  return !masked_.contains(instruction.getParent());
-}
-
+// Marks of arithmetic that does not wrap around count for nothing here: see early_extensions.hpp.
 Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) const {
   const Shape a = shape(instruction.getOperand(0)), b = shape(instruction.getOperand(1));
   if (!a.is_known() || !b.is_known()) return Shape::varying();
   const unsigned bits = instruction.getType()->getIntegerBitWidth();
   const auto* constant = small_constant(instruction.getOperand(1));
-  const auto exact = [&](Shape result, bool subtraction = false) {
-    if (!result.is_known()) return result;
-    const auto* flags = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(&instruction);
-    const auto* disjoint = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
-    const bool holds = flags_hold(instruction);
-    result.is_exact_unsigned = holds && a.is_exact_unsigned && b.is_exact_unsigned && !subtraction &&
-                               ((flags && flags->hasNoUnsignedWrap()) || disjoint);
-    if (subtraction)
-      result.is_exact_unsigned = holds && a.is_exact_unsigned && b.is_exact_unsigned && flags->hasNoUnsignedWrap();
-    result.is_exact_signed =
-        holds && a.is_exact_signed && b.is_exact_signed && ((flags && flags->hasNoSignedWrap()) || disjoint);
-    if (result.factor) result.is_exact_signed = result.is_exact_unsigned = false;
-    return result.in_type(bits);
-  };
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Add:
-      return exact(Shape::sum(a, b, 1));
+      return Shape::sum(a, b, 1).in_type(bits);
     case llvm::Instruction::Sub:
-      return exact(Shape::sum(a, b, -1), true);
+      return Shape::sum(a, b, -1).in_type(bits);
     case llvm::Instruction::Mul:
-      if (constant) return exact(a.times(constant->getSExtValue()));
+      if (constant) return a.times(constant->getSExtValue()).in_type(bits);
       if (a.is_uniform()) return b.times(instruction.getOperand(0)).in_type(bits);
       if (b.is_uniform()) return a.times(instruction.getOperand(1)).in_type(bits);
       return Shape::varying();
     case llvm::Instruction::Shl:
       if (!constant || constant->getZExtValue() >= bits) return Shape::varying();
-      return exact(a.times(static_cast<int64_t>(uint64_t{1} << constant->getZExtValue())));
+      return a.times(static_cast<int64_t>(uint64_t{1} << constant->getZExtValue())).in_type(bits);
     case llvm::Instruction::LShr:
       return constant ? a.shifted_right(static_cast<unsigned>(constant->getLimitedValue(63))) : Shape::varying();
     case llvm::Instruction::And:
@@ -304,8 +301,6 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
     case llvm::Instruction::Xor:
       return constant ? a.xor_with(constant->getZExtValue()) : Shape::varying();
     case llvm::Instruction::Or:
-      if (llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint() && flags_hold(instruction))
-        return exact(Shape::sum(a, b, 1));
       return constant ? a.or_with(constant->getZExtValue()) : Shape::varying();
     default:
       return Shape::varying();
@@ -356,10 +351,8 @@ Shape ShapeAnalysis::cast_shape(const llvm::CastInst& cast) const {
         return result.in_type(cast.getType()->getIntegerBitWidth());
       }
       if (from->isIntegerTy(1)) return Shape::varying();
-      const bool nonnegative = !is_signed && cast.hasNonNeg() && flags_hold(cast);
       Shape result = operand;
-      const bool exact =
-          is_signed ? operand.is_exact_signed : operand.is_exact_unsigned || (nonnegative && operand.is_exact_signed);
+      const bool exact = is_signed ? operand.is_exact_signed : operand.is_exact_unsigned;
       if (!exact) result.add_guards({&cast});
       // A narrower factor has been extended before.
       if (result.factor && result.factor->getType()->getIntegerBitWidth() >= from->getIntegerBitWidth())

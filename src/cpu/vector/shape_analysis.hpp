@@ -26,11 +26,18 @@ class ShapeAnalysis {
   bool is_divergent_branch(const llvm::BasicBlock* block) const { return divergent_branches_.contains(block); }
   bool is_divergent_loop(const llvm::Loop* loop) const { return divergent_loops_.contains(loop); }
 
+  // Whether the branch of a block compares what counts in step with a limit, as `i < n` does: in most groups all lanes
+  // are on one side of it.
+  bool is_limit(const llvm::BasicBlock* block) const;
+
   // Lanes leave the block by different edges, at once or, leaving a loop that lanes leave at different times, in time.
   bool has_divergent_exit(const llvm::BasicBlock* block) const;
 
   // If lanes that disagree on the branch of this block all go on, nothing after it is masked because of it.
   void assume_agreement(const llvm::BasicBlock* block);
+
+  // Values have changed, control flow has not.
+  void analyse_again();
 
  private:
   void analyse();
@@ -47,7 +54,6 @@ class ShapeAnalysis {
   Shape comparison_shape(const llvm::ICmpInst& comparison) const;
   Shape cast_shape(const llvm::CastInst& cast) const;
   Shape address_shape(const llvm::GetElementPtrInst& address) const;
-  bool flags_hold(const llvm::Instruction& instruction) const;
 
   const llvm::LoopInfo& loops_;
   const llvm::PostDominatorTree& post_dominators_;

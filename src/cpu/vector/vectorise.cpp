@@ -8,18 +8,23 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <memory>
 #include <optional>
 
 #include "bitcode/analyses.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/optimise.hpp"
 #include "cpu/vector/atomics.hpp"
+#include "cpu/vector/early_extensions.hpp"
 #include "cpu/vector/explanation.hpp"
+#include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/passes.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/shape_analysis.hpp"
+#include "cpu/vector/skip_branches.hpp"
+#include "cpu/vector/split_loops.hpp"
 #include "cpu/vector/unrolling.hpp"
 #include "cpu/vector/waiting.hpp"
 #include "cpu/vector/widener.hpp"
@@ -49,8 +54,8 @@ constexpr llvm::StringLiteral tidy = "instcombine<no-verify-fixpoint>,early-cse,
 
 // What the widener expects: branches of two ways, one return, loops with one entry, one latch and exits of their own,
 // and values that leave a loop by phis.
-constexpr llvm::StringLiteral normalise =
-    "scalarizer,lower-switch,mergereturn,fix-irreducible,loop-simplify,break-crit-edges,loop-simplify,lcssa,dce";
+constexpr llvm::StringLiteral normalise = "scalarizer,lower-switch,mergereturn,fix-irreducible";
+constexpr llvm::StringLiteral normalise_loops = "loop-simplify,break-crit-edges,loop-simplify,lcssa,dce";
 
 // Not instcombine, which would bring back arithmetic of half.
 constexpr llvm::StringLiteral clean_up =
@@ -121,29 +126,59 @@ Status verify(const llvm::Function& function) {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyFunction(function, &stream))
-    return Error{"internal error: the vectorised code is not valid: " + problem};
+    return Error{"internal error: the code to be vectorised, or that was, is not valid: " + problem};
   return success();
 }
 
-// Null: another width is the better choice.
-Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, const llvm::TargetMachine& machine,
-                              WidthChoice* choice, Explanation* explanation) {
-  llvm::DominatorTree dominators(entry);
-  const llvm::PostDominatorTree post_dominators(entry);
-  const llvm::LoopInfo loops(dominators);
-  ShapeAnalysis shapes(entry, loops, post_dominators, variant.width);
-  llvm::SmallPtrSet<const llvm::BasicBlock*, 4> restarts;
-  while (!variant.is_partial) {
-    const auto found = find_restarts(entry, shapes);
-    if (found.empty()) break;
-    restarts.insert(found.front());
-    shapes.assume_agreement(found.front());
+// What is known about lane form before it is widened.
+struct Analysis {
+  Analysis(llvm::Function& entry, const Variant& variant)
+      : dominators(entry),
+        post_dominators(entry),
+        loops(dominators),
+        shapes(entry, loops, post_dominators, variant.width) {
+    while (!variant.is_partial) {
+      const auto found = find_restarts(entry, shapes);
+      if (found.empty()) break;
+      restarts.insert(found.front());
+      shapes.assume_agreement(found.front());
+    }
+    while (extend_early(entry, shapes)) shapes.analyse_again();
   }
+
+  llvm::DominatorTree dominators;
+  llvm::PostDominatorTree post_dominators;
+  llvm::LoopInfo loops;
+  ShapeAnalysis shapes;
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 4> restarts;
+};
+
+// Null: another width is the better choice.
+Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Passes& passes,
+                              const llvm::TargetMachine& machine, WidthChoice* choice, Explanation* explanation) {
+  auto analysis = std::make_unique<Analysis>(entry, variant);
+  if (!variant.is_partial) {
+    const bool has_split = split_loops(entry, analysis->loops, analysis->shapes);
+    if (skip_branches(entry, analysis->loops, analysis->shapes) || has_split) {
+      passes.forget();
+      passes.run(entry, normalise_loops);
+      if (auto valid = verify(entry); !valid) return Error{valid.error()};
+      analysis = std::make_unique<Analysis>(entry, variant);
+    }
+  }
+  auto& [dominators, post_dominators, loops, shapes, restarts] = *analysis;
   std::optional<Estimate> estimate;
   if (choice || explanation) estimate.emplace(entry, loops, dominators, shapes, machine);
   if (choice) *choice = choose_width(entry, *estimate);
-  if (choice && find_waiting(loops, shapes))
+  const bool is_first = variant == Variant{.width = variant.width};
+  if ((choice || is_first) && find_waiting(loops, shapes)) {
+    if (!choice)
+      return Error{
+          fmt::format("its threads may wait for one another, and would for ever if {} ran together; let "
+                      "METALLOID_WIDTH be 1, or unset",
+                      variant.width)};
     *choice = {least_width(entry).width == 1 ? 1 : each_thread_by_itself, "its threads may wait for one another"};
+  }
   if (explanation) {
     if (choice) explanation->choose(choice->width, choice->reason);
     explanation->start(entry, loops, dominators, shapes, *estimate, variant.width);
@@ -191,14 +226,17 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   passes.run(*entry, tidy);
   passes.run_pass(*entry, InsertTurns());
   end_at_unreachable(*entry);
+  add_what_is_disjoint(*entry);
   passes.run(*entry, normalise);
-  auto widened = widen(*entry, variant, machine, choice, explanation);
+  passes.run(*entry, normalise_loops);
+  auto widened = widen(*entry, variant, passes, machine, choice, explanation);
   if (!widened) return Error{widened.error()};
   if (!*widened) return success();
   if (auto valid = verify(**widened); !valid) return Error{valid.error()};
   passes.forget();
   (*widened)->takeName(entry);
   entry->eraseFromParent();
+  loop_over_groups(**widened, variant);
   passes.run(**widened, clean_up);
   passes.run_pass(**widened, WidenMasks());
   return success();

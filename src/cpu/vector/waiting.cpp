@@ -1,6 +1,7 @@
 #include "cpu/vector/waiting.hpp"
 
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Instructions.h>
 
 namespace metalloid::cpu::vector {
@@ -34,18 +35,62 @@ const llvm::Instruction* find_read(const llvm::Value* value, const llvm::Loop& l
   return nullptr;
 }
 
+// Null: it is no access.
+const llvm::Value* address_of(const llvm::Instruction& instruction) {
+  if (const auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return change->getPointerOperand();
+  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+    return exchange->getPointerOperand();
+  return llvm::getLoadStorePointerOperand(&instruction);
+}
+
+bool may_write(const llvm::Instruction& instruction, const llvm::Instruction& read) {
+  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+    return call->getCalledFunction() && !call->getCalledFunction()->isDeclaration();
+  const llvm::Value *to = address_of(instruction), *from = address_of(read);
+  return instruction.mayWriteToMemory() && to && from && to->getType() == from->getType();  // of one address space
+}
+
+using Blocks = llvm::SmallPtrSet<const llvm::BasicBlock*, 16>;
+
+// Without coming past the branch again.
+Blocks reached_by(const llvm::BasicBlock& branch, unsigned way) {
+  Blocks reached;
+  llvm::SmallVector<const llvm::BasicBlock*> left{branch.getTerminator()->getSuccessor(way)};
+  while (!left.empty()) {
+    const llvm::BasicBlock* block = left.pop_back_val();
+    if (block != &branch && reached.insert(block).second) left.append(llvm::succ_begin(block), llvm::succ_end(block));
+  }
+  return reached;
+}
+
+// Whether lanes that went another way than into the loop may write there what is read in it.
+bool is_written_elsewhere(const llvm::Instruction& read, const llvm::Loop& loop, const ShapeAnalysis& shapes) {
+  for (const llvm::BasicBlock& branch : *loop.getHeader()->getParent()) {
+    if (!shapes.is_divergent_branch(&branch) || loop.contains(&branch)) continue;
+    for (const unsigned way : {0u, 1u}) {
+      const Blocks here = reached_by(branch, way), there = reached_by(branch, 1 - way);
+      if (!here.contains(loop.getHeader()) || there.contains(loop.getHeader())) continue;
+      for (const llvm::BasicBlock* block : there)
+        if (!here.contains(block) &&
+            llvm::any_of(*block, [&](const llvm::Instruction& next) { return may_write(next, read); }))
+          return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const ShapeAnalysis& shapes) {
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (!shapes.is_divergent_loop(loop)) continue;
     llvm::SmallVector<llvm::BasicBlock*> exiting;
     loop->getExitingBlocks(exiting);
-    for (const llvm::BasicBlock* block : exiting)
-      if (shapes.is_divergent_branch(block))
-        if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-            branch && branch->isConditional())
-          if (const llvm::Instruction* read = find_read(branch->getCondition(), *loop)) return read;
+    for (const llvm::BasicBlock* block : exiting) {
+      const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+      if (!branch || !branch->isConditional()) continue;
+      const llvm::Instruction* read = find_read(branch->getCondition(), *loop);
+      if (read && (shapes.is_divergent_branch(block) || is_written_elsewhere(*read, *loop, shapes))) return read;
+    }
   }
   return nullptr;
 }

@@ -3,7 +3,13 @@
 //
 //     while (atomic_exchange_explicit(lock, 1, memory_order_relaxed) != 0) {}
 //
-// nobody goes on. Threads of such kernels run each for itself.
+// nobody goes on. Nor does anybody if lanes on one side of a branch wait for what those on the other side do, which may
+// come second:
+//
+//     if (lane == 0) while (atomic_load_explicit(flag, memory_order_relaxed) == 0) {}
+//     else atomic_store_explicit(flag, 1, memory_order_relaxed);
+//
+// Threads of such kernels run each for itself.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -12,8 +18,8 @@
 
 namespace metalloid::cpu::vector {
 
-// A read of memory that decides how long lanes stay in a loop that they leave at different times; null if there is
-// none.
+// A read of memory that decides how long lanes stay in a loop that they leave at different times, or that others, which
+// went another way, may write for; null if there is none.
 const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const ShapeAnalysis& shapes);
 
 }  // namespace metalloid::cpu::vector

@@ -2,6 +2,7 @@
 // inlining, recursive functions and textures' accesses, is called by one lane after the other.
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/lane_loops.hpp"
@@ -30,6 +31,18 @@ bool is_hint(llvm::Intrinsic::ID id) {
   }
 }
 
+// How far the last lane is from lane 0, if all lanes are between them.
+std::optional<uint64_t> upward_steps(const Shape& shape) {
+  constexpr int64_t most = 1 << 20;
+  if (!shape.is_known() || shape.factor || !shape.guards.empty()) return std::nullopt;
+  int64_t largest = 0;
+  for (unsigned l = 0; l < shape.offsets.size(); ++l) {
+    if (shape.step(l) < 0 || shape.step(l) > most) return std::nullopt;
+    largest = std::max(largest, shape.step(l));
+  }
+  return largest;
+}
+
 }  // namespace
 
 void Widener::widen_call(llvm::CallInst& call) {
@@ -38,6 +51,8 @@ void Widener::widen_call(llvm::CallInst& call) {
   const llvm::StringRef name = called->getName();
   if (name == lane_function) {
     define_scalar(call, builder_.getInt32(0));
+  } else if (name == all_lanes_function) {
+    define_scalar(call, holds_in_all_lanes(call.getArgOperand(0)));
   } else if (name == "metal.threadgroup_barrier") {
     if (loops_.getLoopFor(call.getParent())) note(call, Hindrance::barrier_in_loop);
     builder_.CreateCall(
@@ -65,6 +80,36 @@ void Widener::widen_call(llvm::CallInst& call) {
   } else {
     call_lane_by_lane(call);
   }
+}
+
+// Of lanes that count upwards, the last decides whether all are below a limit, and lane 0 whether none is.
+llvm::Value* Widener::holds_in_all_lanes(llvm::Value* condition) {
+  auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(condition);
+  if (llvm::Value* holds = comparison ? holds_in_first_or_last(*comparison) : nullptr) return holds;
+  llvm::Value* lanes = builder_.CreateFreeze(vector(condition));
+  return all(mask_ ? builder_.CreateOr(lanes, builder_.CreateNot(mask_)) : lanes);
+}
+
+// Null: the comparison is none with a limit.
+llvm::Value* Widener::holds_in_first_or_last(llvm::ICmpInst& comparison) {
+  llvm::Value *count = comparison.getOperand(0), *limit = comparison.getOperand(1);
+  llvm::CmpInst::Predicate predicate = comparison.getPredicate();
+  if (shapes_.is_uniform(count)) {
+    std::swap(count, limit);
+    predicate = llvm::CmpInst::getSwappedPredicate(predicate);
+  }
+  const Shape shape = shapes_.shape(count);
+  const auto steps = upward_steps(shape);
+  if (!steps || !shapes_.is_uniform(limit) || !llvm::ICmpInst::isRelational(predicate)) return nullptr;
+  const bool is_signed = llvm::CmpInst::isSigned(predicate);
+  llvm::Value *first = scalar(count), *distance = llvm::ConstantInt::get(count->getType(), *steps);
+  llvm::Value* last = builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat,
+                                                     first, distance);
+  if (llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isLE(predicate))
+    return builder_.CreateICmp(predicate, last, scalar(limit));
+  llvm::Value* above = builder_.CreateICmp(predicate, first, scalar(limit));
+  if (is_signed ? shape.is_exact_signed : shape.is_exact_unsigned) return above;
+  return builder_.CreateAnd(above, builder_.CreateICmpEQ(builder_.CreateSub(last, first), distance));  // none wraps
 }
 
 void Widener::call_lane_by_lane(llvm::CallInst& call) {

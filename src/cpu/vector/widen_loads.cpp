@@ -12,12 +12,6 @@ namespace {
 
 constexpr int64_t furthest_neighbour = 64;  // bytes, of lanes that are anywhere
 
-// Loads over all of a stride against gathers of what is wanted of it. Powers of two take few shuffles.
-bool is_worth_striding(int64_t stride, int64_t wanted) {
-  constexpr int64_t longest = 32;
-  return stride <= 4 * wanted && stride <= (llvm::isPowerOf2_64(static_cast<uint64_t>(stride)) ? longest : 4);
-}
-
 }  // namespace
 
 void Widener::widen_load(llvm::LoadInst& load) {
@@ -50,7 +44,7 @@ void Widener::widen_load(llvm::LoadInst& load) {
 void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const int64_t stride = shape.is_known() ? stride_of(shape) : 0;
-  const bool is_strided = stride >= access.bytes() && stride % access.scalar_bytes == 0;
+  const bool is_strided = lies_in_stride(access, stride);
   const Neighbours neighbours = access.count == 1
                                     ? find_neighbours(load, is_strided ? stride : furthest_neighbour, layout_)
                                     : Neighbours{{{&load, 0}}, 0, access.count};
@@ -69,7 +63,7 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
     return result;
   };
   Components all;
-  if (is_strided && is_worth_striding(stride / access.scalar_bytes, wanted)) {
+  if (is_strided && is_loaded_over_stride(stride / access.scalar_bytes, wanted)) {
     const auto strided = [&] { return load_strided(load, neighbours, stride); };
     if (!shape.guards.empty())
       for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);

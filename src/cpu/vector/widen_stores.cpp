@@ -24,12 +24,11 @@ void Widener::widen_store(llvm::StoreInst& store) {
                                  [&] { store_runs(store, shape); });
 
   const int64_t stride = stride_of(shape);
-  if (stride <= 0 || stride % access.scalar_bytes != 0) return scatter(store);
+  if (!lies_in_stride(access, stride)) return scatter(store);
   const Neighbours neighbours =
       access.count == 1 ? find_neighbours(store, stride, layout_) : Neighbours{{{&store, 0}}, 0, access.count};
-  const bool leaves_no_gaps = stride == access.scalar_bytes * static_cast<int64_t>(neighbours.count) &&
-                              neighbours.members.size() * access.count == neighbours.count;
-  if (!leaves_no_gaps) return scatter(store);
+  const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
+  if (!is_stored_over_stride(stride / access.scalar_bytes, wanted)) return scatter(store);
   if (neighbours.members.size() == 1) return store_together(neighbours);
   for (const auto& member : neighbours.members) stored_later_[member.access] = neighbours;
 }

@@ -117,6 +117,8 @@ class Widener {
   // Calls.
   void widen_call(llvm::CallInst& call);
   void call_lane_by_lane(llvm::CallInst& call);
+  llvm::Value* holds_in_all_lanes(llvm::Value* condition);
+  llvm::Value* holds_in_first_or_last(llvm::ICmpInst& comparison);
 
   // Common.
   Emission emission() { return {builder_, width_, mask_}; }

@@ -114,3 +114,18 @@ kernel void fma_of_half_rounds_once(device uint* out, INDEX) {
   const half a = 1.0h + half(I & 1023u) * 0.0009765625h, c = 5.9604645e-08h;
   out[I] = as_type<ushort>(fma(a, 1.03125h, c));
 }
+
+// As on a GPU, the result is some number; it is the same one wherever the divisor comes from.
+//@ buffer int random N
+//@ buffer int zeros 8N
+//@ bytes int 0
+kernel void divisions_by_zero(device const int* in, device int* out, constant int& none, INDEX) {
+  const int zero = 0;
+  const int x = in[I];
+  device int* o = out + 8 * I;
+  o[0] = x / zero, o[1] = x / none;
+  o[2] = int(uint(x) % (I - I)), o[3] = int(uint(x) % uint(none));
+  o[4] = x > 2 ? x / zero : 3, o[5] = x % zero > 3 ? 1 : 2;
+  o[6] = 7 / zero, o[7] = 5;
+  if ((1 << (33 + zero)) % zero > 3) o[7] = x << 37;
+}

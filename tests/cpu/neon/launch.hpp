@@ -51,6 +51,8 @@ struct ThreadState {
   uint32_t index;
   const uint32_t* lane_positions;
   uint32_t lanes;
+  uint32_t groups;
+  const Size* positions;
 };
 
 struct ObjectLayout {

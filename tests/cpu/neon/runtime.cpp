@@ -99,6 +99,8 @@ void place(Group& group, uint32_t number, const ThreadgroupState& threadgroup) {
   group.position = position_of(first, size);
   group.lanes = left < width ? left : width;
   group.lane_positions = group.table;
+  group.groups = 1;
+  group.positions = &group.position;
   for (uint32_t lane = 0; lane < group.lanes; ++lane) {
     const Size position = position_of(first + lane, size);
     group.table[lane] = position.x;

@@ -1,12 +1,16 @@
-#include "cpu/lower/division.hpp"
+// Integer division by zero, and the one signed division that overflows, have some result on a GPU; on processors they
+// trap, and LLVM takes it that they never happen. The divisor becomes 1 in these cases. The compiler does this to
+// kernels before any optimisation sees them, a device to what it links in.
+#pragma once
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
 
-namespace metalloid::cpu::lower {
+namespace metalloid::bitcode {
 
-void make_division_total(llvm::Module& module) {
+inline void make_division_total(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.isIntDivRem()) continue;
@@ -28,4 +32,4 @@ void make_division_total(llvm::Module& module) {
     }
 }
 
-}  // namespace metalloid::cpu::lower
+}  // namespace metalloid::bitcode
