@@ -3,8 +3,9 @@
 // turns in a loop over the active lanes.
 //
 // Either is a function of the module, one for each kind of access: kernels with many atomics stay small, and groups
-// without an active lane touch no memory. Threadgroup memory needs no atomic instructions, because a threadgroup runs
-// on one host thread, and its groups change places at barriers and turns only.
+// without an active lane touch no memory. Operands that are the same in all lanes are passed once. Threadgroup memory
+// needs no atomic instructions, because a threadgroup runs on one host thread, and its groups change places at barriers
+// and turns only; so short is an access there that lanes which are all active take their turns without a loop.
 #include "cpu/vector/atomics.hpp"
 
 #include <llvm/IR/InstIterator.h>
@@ -127,13 +128,15 @@ llvm::Value* combine_lanes_before(llvm::IRBuilder<>& builder, Operation operatio
 // The function that makes one kind of access: (pointers, operands…, bits of the active lanes).
 class AccessFunction {
  public:
-  AccessFunction(const llvm::Function& caller, const llvm::Instruction& access, unsigned width, bool one_address)
+  AccessFunction(const llvm::Function& caller, const llvm::Instruction& access, unsigned width, bool one_address,
+                 llvm::ArrayRef<bool> is_passed_once)
       : caller_(caller),
         module_(*const_cast<llvm::Module*>(caller.getParent())),
         access_(access),
         type_(value_type(access)),
         width_(width),
         one_address_(one_address),
+        is_passed_once_(is_passed_once),
         gives_value_(!access.use_empty() && !access.getType()->isVoidTy()),
         alignment_(module_.getDataLayout().getTypeStoreSize(type_).getFixedValue()),
         builder_(module_.getContext()) {}
@@ -160,6 +163,7 @@ class AccessFunction {
       stream << access_.getOpcodeName();
     stream << '.' << *type_ << '.' << address_space(access_) << '.' << width_;
     if (one_address_) stream << ".together";
+    for (const bool is_once : is_passed_once_) stream << (is_once ? ".once" : ".each");
     if (gives_value_) stream << ".value";
     return name;
   }
@@ -177,11 +181,12 @@ class AccessFunction {
   void declare(const std::string& name) {
     llvm::SmallVector<llvm::Type*> parameters;
     for (const auto& [i, operand] : llvm::enumerate(access_.operands()))
-      parameters.push_back(one_address_ && i == pointer_operand(access_) ? operand->getType()
-                                                                         : vector_of(operand->getType()));
+      parameters.push_back(is_passed_once_[i] ? operand->getType() : vector_of(operand->getType()));
     parameters.push_back(builder_.getIntNTy(width_));
     function_ = function_beside(caller_, name, result_type(), parameters);
   }
+
+  bool is_in_threadgroup_memory() const { return address_space(access_) == bitcode::threadgroup_address_space; }
 
   llvm::Value* bits() const { return function_->getArg(function_->arg_size() - 1); }
 
@@ -224,10 +229,32 @@ class AccessFunction {
 
   // The lanes' operands and results are arrays on the stack.
   void take_turns() {
-    llvm::SmallVector<llvm::AllocaInst*> operands;
+    llvm::SmallVector<llvm::Value*> operands;
     for (unsigned i = 0; i < access_.getNumOperands(); ++i) {
-      operands.push_back(builder_.CreateAlloca(function_->getArg(i)->getType()));
-      builder_.CreateStore(function_->getArg(i), operands.back());
+      llvm::Value* operand = function_->getArg(i);
+      if (!is_passed_once_[i]) {
+        operand = builder_.CreateAlloca(function_->getArg(i)->getType());
+        builder_.CreateStore(function_->getArg(i), operand);
+      }
+      operands.push_back(operand);
+    }
+    const auto operands_of = [&](llvm::Value* lane) {
+      llvm::SmallVector<llvm::Value*> of_lane = operands;
+      for (unsigned i = 0; i < operands.size(); ++i) {
+        llvm::Type* type = access_.getOperand(i)->getType();
+        if (!is_passed_once_[i])
+          of_lane[i] = builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands[i], lane));
+      }
+      return of_lane;
+    };
+    if (is_in_threadgroup_memory() && !gives_value_) {
+      auto *all = llvm::BasicBlock::Create(module_.getContext(), "all", function_),
+           *some = llvm::BasicBlock::Create(module_.getContext(), "some", function_);
+      builder_.CreateCondBr(builder_.CreateIsNull(builder_.CreateNot(bits())), all, some);
+      builder_.SetInsertPoint(all);
+      count_lanes(builder_, width_, [&](llvm::Value* lane) { emit_one(operands_of(lane)); });
+      builder_.CreateRetVoid();
+      builder_.SetInsertPoint(some);
     }
     llvm::Type* byte = builder_.getInt8Ty();
     llvm::AllocaInst *old = nullptr, *success = nullptr;
@@ -239,12 +266,7 @@ class AccessFunction {
     }
     const bool is_exchange = llvm::isa<llvm::AtomicCmpXchgInst>(access_);
     loop_over_lanes(builder_, bits(), [&](llvm::Value* lane) {
-      llvm::SmallVector<llvm::Value*> operands_of_lane;
-      for (unsigned i = 0; i < operands.size(); ++i) {
-        llvm::Type* type = access_.getOperand(i)->getType();
-        operands_of_lane.push_back(builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands[i], lane)));
-      }
-      llvm::Value* result = emit_one(operands_of_lane);
+      llvm::Value* result = emit_one(operands_of(lane));
       if (!gives_value_) return;
       builder_.CreateStore(is_exchange ? builder_.CreateExtractValue(result, 0) : result,
                            builder_.CreateInBoundsGEP(type_, old, lane));
@@ -267,8 +289,7 @@ class AccessFunction {
 
   // The access of one lane. Its value, if it has one.
   llvm::Value* emit_one(llvm::ArrayRef<llvm::Value*> operands) {
-    return address_space(access_) == bitcode::threadgroup_address_space ? emit_plain(operands)
-                                                                        : emit_atomic_one(operands);
+    return is_in_threadgroup_memory() ? emit_plain(operands) : emit_atomic_one(operands);
   }
 
   llvm::Value* emit_plain(llvm::ArrayRef<llvm::Value*> operands) {
@@ -305,7 +326,9 @@ class AccessFunction {
   const llvm::Instruction& access_;
   llvm::Type* type_;
   unsigned width_;
-  bool one_address_, gives_value_;
+  bool one_address_;
+  llvm::ArrayRef<bool> is_passed_once_;  // of each operand
+  bool gives_value_;
   llvm::Align alignment_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
@@ -337,12 +360,15 @@ Components emit_atomic(Emission emission, const llvm::Instruction& instruction, 
                         (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction) || combining(instruction).has_value());
 
   llvm::SmallVector<llvm::Value*> arguments;
-  for (const auto& [i, operand] : llvm::enumerate(operands))
-    arguments.push_back(together && i == pointer ? operand.uniform : operand.lanes[0]);
+  llvm::SmallVector<bool> is_passed_once;
+  for (const auto& [i, operand] : llvm::enumerate(operands)) {
+    is_passed_once.push_back(together ? i == pointer : operand.uniform && i != pointer);
+    arguments.push_back(is_passed_once.back() ? operand.uniform : operand.lanes[0]);
+  }
   arguments.push_back(emission.mask_bits());
   const llvm::Function& caller = *builder.GetInsertBlock()->getParent();
-  llvm::CallInst* result =
-      builder.CreateCall(AccessFunction(caller, instruction, emission.width, together).get(), arguments);
+  llvm::CallInst* result = builder.CreateCall(
+      AccessFunction(caller, instruction, emission.width, together, is_passed_once).get(), arguments);
 
   if (llvm::isa<llvm::StoreInst>(instruction)) return {};
   if (llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {

@@ -27,8 +27,13 @@ llvm::Value* load_small(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t
   return load;
 }
 
-llvm::Value* load_index(llvm::IRBuilder<>& builder, llvm::Value* state) {
-  return load_small(builder, state, offsetof(ThreadState, index));
+// What is a multiple of a power of two says so: shapes tell from it where lanes agree, as in `i / 64`.
+llvm::Value* multiple(llvm::IRBuilder<>& builder, llvm::Value* value, uint32_t power) {
+  return power == 1 ? value : builder.CreateAnd(value, builder.getInt32(~(power - 1)));
+}
+
+llvm::Value* load_index(llvm::IRBuilder<>& builder, llvm::Value* state, const Variant& variant) {
+  return multiple(builder, load_small(builder, state, offsetof(ThreadState, index)), variant.width);
 }
 
 // A component of a position is the sum of two numbers: one that all lanes share and one that they do not.
@@ -45,7 +50,8 @@ class Positions {
   Position component(unsigned number) {
     switch (variant_.positions) {
       case LanePositions::row:
-        return {first(number), number == 0 ? lane() : nullptr};
+        if (number > 0) return {first(number), nullptr};
+        return {multiple(builder_, first(0), variant_.width), lane()};
       case LanePositions::blocks:
         return in_blocks(number);
       case LanePositions::any:
@@ -69,7 +75,7 @@ class Positions {
     if (number == 2) return {first(2), has_layers ? builder_.CreateLShr(lane(), log2_layer) : nullptr};
     llvm::Value* row = builder_.CreateLShr(lane(), variant_.log2_x);
     if (has_layers) return {nullptr, builder_.CreateAnd(row, (1u << variant_.log2_y) - 1)};
-    return {first(1), row};
+    return {multiple(builder_, first(1), variant_.width >> variant_.log2_x), row};
   }
 
   llvm::Value* from_table(unsigned number) {
@@ -91,15 +97,24 @@ llvm::Value* sum(llvm::IRBuilder<>& builder, const Position& position, bool is_s
   return add(builder, position.shared, position.own, is_small);
 }
 
-llvm::Value* position_in_grid(llvm::IRBuilder<>& builder, llvm::Value* state, unsigned component, Position inside) {
+llvm::Value* threads_per_threadgroup(llvm::IRBuilder<>& builder, llvm::Value* grid, unsigned component,
+                                     const Variant& variant) {
+  if (component == 0 && variant.positions == LanePositions::blocks) return builder.getInt32(1u << variant.log2_x);
+  llvm::Value* size = lower::load_fixed_member(
+      builder, grid, offsetof(GridState, threads_per_threadgroup) + component * sizeof(uint32_t), builder.getInt32Ty());
+  const bool is_multiple = component == 0 && variant.positions == LanePositions::row && variant.is_aligned;
+  return is_multiple ? multiple(builder, size, variant.width) : size;
+}
+
+llvm::Value* position_in_grid(llvm::IRBuilder<>& builder, llvm::Value* state, unsigned component, Position inside,
+                              const Variant& variant) {
   llvm::Value* threadgroup = lower::threadgroup_state(builder, state);
   llvm::Value* grid =
       lower::load_fixed_member(builder, threadgroup, offsetof(ThreadgroupState, grid), builder.getPtrTy());
   const uint64_t offset = component * sizeof(uint32_t);
   llvm::Value* number = lower::load_fixed_member(builder, threadgroup, offsetof(ThreadgroupState, position) + offset,
                                                  builder.getInt32Ty());
-  llvm::Value* size = lower::load_fixed_member(builder, grid, offsetof(GridState, threads_per_threadgroup) + offset,
-                                               builder.getInt32Ty());
+  llvm::Value* size = threads_per_threadgroup(builder, grid, component, variant);
   llvm::Value* start = builder.CreateMul(number, size, "", /*HasNUW=*/true);
   inside.shared = inside.shared ? add(builder, start, inside.shared, /*is_small=*/false) : start;
   return sum(builder, inside, /*is_small=*/false);
@@ -128,19 +143,22 @@ llvm::Value* lane_value(llvm::IRBuilder<>& builder, llvm::Value* state, GridValu
   const bool has_quads = variant.width >= quad;
   switch (value) {
     case GridValue::thread_position_in_grid:
-      return position_in_grid(builder, state, component, Positions(builder, state, variant).component(component));
+      return position_in_grid(builder, state, component, Positions(builder, state, variant).component(component),
+                              variant);
     case GridValue::thread_position_in_threadgroup:
       return sum(builder, Positions(builder, state, variant).component(component), /*is_small=*/true);
     case GridValue::thread_index_in_threadgroup:
-      return add(builder, load_index(builder, state), lane(builder, variant.width));
+      return add(builder, load_index(builder, state, variant), lane(builder, variant.width));
     case GridValue::thread_index_in_simdgroup:
       if (variant.width == simdgroup) return lane(builder, variant.width);
-      return add(builder, builder.CreateAnd(load_index(builder, state), simdgroup - 1), lane(builder, variant.width));
+      return add(builder, builder.CreateAnd(load_index(builder, state, variant), simdgroup - 1),
+                 lane(builder, variant.width));
     case GridValue::thread_index_in_quadgroup:
-      return builder.CreateAnd(has_quads ? lane(builder, variant.width) : load_index(builder, state), quad - 1);
+      return builder.CreateAnd(has_quads ? lane(builder, variant.width) : load_index(builder, state, variant),
+                               quad - 1);
     case GridValue::quadgroup_index_in_threadgroup:
       if (!has_quads) return nullptr;
-      return add(builder, builder.CreateLShr(load_index(builder, state), 2),
+      return add(builder, builder.CreateLShr(load_index(builder, state, variant), 2),
                  builder.CreateLShr(lane(builder, variant.width), 2));
     default:
       return nullptr;

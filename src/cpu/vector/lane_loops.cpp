@@ -52,6 +52,21 @@ void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::functi
   builder.SetInsertPoint(after);
 }
 
+void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<void(llvm::Value* lane)> body) {
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  auto *loop = llvm::BasicBlock::Create(builder.getContext(), "lane", before->getParent()),
+       *after = llvm::BasicBlock::Create(builder.getContext(), "lanes.end", before->getParent());
+  builder.CreateBr(loop);
+  builder.SetInsertPoint(loop);
+  llvm::PHINode* lane = builder.CreatePHI(builder.getInt64Ty(), 2);
+  lane->addIncoming(builder.getInt64(0), before);
+  body(lane);
+  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(1));
+  lane->addIncoming(next, builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt64(width)), after, loop);
+  builder.SetInsertPoint(after);
+}
+
 llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsigned width, llvm::Align alignment) {
   const std::string name = name_of("gather", scalar, width, alignment);
   if (llvm::Function* made = user.getParent()->getFunction(name)) return made;

@@ -38,7 +38,11 @@ void place_groups(ThreadgroupPlan& plan) {
 
 Variant variant_for(device::Size threads, uint32_t width) {
   Variant variant{.width = width};
-  if (threads.x % width == 0 || (threads.y == 1 && threads.z == 1)) return variant;
+  if (threads.x % width == 0) return variant;
+  if (threads.y == 1 && threads.z == 1) {
+    variant.is_aligned = false;
+    return variant;
+  }
   variant.positions = LanePositions::any;
   if (!std::has_single_bit(threads.x) || threads.x > width) return variant;
   const uint32_t layer = threads.x * threads.y;
@@ -69,6 +73,8 @@ Status GridPlan::make(const GridState& grid) {
     // Code for one kind of blocks is not made for the sake of an edge.
     if (variant.positions == LanePositions::blocks && variant != usual)
       variant = {.width = usual.width, .positions = LanePositions::any};
+    if (variant.positions == LanePositions::row)
+      variant.is_aligned = size.x % variant.width == 0 || threadgroups.x == 1;
     if (auto made = make(plans_[edges], *grid.pipeline, threads, variant); !made) return made;
   }
   return success();

@@ -21,6 +21,7 @@ struct Candidate {
   llvm::BasicBlock *preheader = nullptr, *header = nullptr, *latch = nullptr, *exit = nullptr;
   llvm::BasicBlock *end = nullptr,
                    *again = nullptr;  // the block that tests, and where it goes round: maybe by the latch
+  llvm::BasicBlock* after = nullptr;  // the exit, or what comes next if the exit only leads on
   llvm::SmallVector<llvm::BasicBlock*> copied;
 };
 
@@ -48,7 +49,15 @@ bool is_between(const llvm::BasicBlock* from, const llvm::BasicBlock* block) {
   return block->getSinglePredecessor() == from && block->size() == 1;
 }
 
-std::optional<Candidate> candidate(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
+// Behind an exit without code of its own, those that left come together with those that never entered.
+llvm::BasicBlock* after_exit(llvm::BasicBlock* exit, const llvm::LoopInfo& loops) {
+  llvm::BasicBlock* next = exit->getSingleSuccessor();
+  const bool leads_on =
+      next && !next->getSinglePredecessor() && exit->getFirstNonPHIIt() == exit->getTerminator()->getIterator();
+  return leads_on && loops.getLoopFor(next) == loops.getLoopFor(exit) && !loops.isLoopHeader(next) ? next : exit;
+}
+
+std::optional<Candidate> candidate(const llvm::Loop& loop, const llvm::LoopInfo& loops, const ShapeAnalysis& shapes) {
   Candidate found;
   found.preheader = loop.getLoopPreheader();
   found.header = loop.getHeader();
@@ -59,6 +68,7 @@ std::optional<Candidate> candidate(const llvm::Loop& loop, const ShapeAnalysis& 
     return std::nullopt;
   found.again = found.end == found.latch ? found.header : found.latch;
   found.exit = loop.getExitBlock();
+  found.after = after_exit(found.exit, loops);
   if (shapes.is_masked(found.preheader)) {
     found.guard = found.preheader->getSinglePredecessor();
     if (!found.guard || shapes.is_masked(found.guard) || !shapes.is_divergent_branch(found.guard) ||
@@ -98,18 +108,34 @@ void split(llvm::Function& function, const Candidate& loop) {
   };
   llvm::BasicBlock *const end = copy_of(loop.end), *const again = copy_of(loop.again);
 
-  // Where lanes part after going round together.
-  llvm::BasicBlock* parting = llvm::BasicBlock::Create(function.getContext(), "parting", &function);
-  llvm::Value* stays = goes_to(end, again);
-  branch_together(end, stays, again, parting);
-  llvm::IRBuilder<>(parting).CreateCondBr(stays, loop.header, loop.exit,
-                                          llvm::MDBuilder(function.getContext()).createUnlikelyBranchWeights());
+  // Where all lanes leave after going round together, or part.
+  llvm::LLVMContext& context = function.getContext();
+  auto* leaving = llvm::BasicBlock::Create(context, "leaving", &function);
+  auto* parting = llvm::BasicBlock::Create(context, "parting", &function);
+  auto* stays = llvm::cast<llvm::ICmpInst>(goes_to(end, again));
+  branch_together(end, stays, again, leaving);
+  llvm::IRBuilder<> builder(llvm::BranchInst::Create(parting, leaving));
+  llvm::Value* leaves = builder.CreateICmp(stays->getInversePredicate(), stays->getOperand(0), stays->getOperand(1));
+  branch_together(leaving, leaves, loop.after, parting);
+  builder.SetInsertPoint(parting);
+  builder.CreateCondBr(builder.CreateICmp(stays->getPredicate(), stays->getOperand(0), stays->getOperand(1)),
+                       loop.header, loop.exit, llvm::MDBuilder(context).createUnlikelyBranchWeights());
   for (llvm::PHINode& phi : loop.header->phis()) {
     if (!loop.guard) phi.removeIncomingValue(loop.preheader, /*DeletePHIIfEmpty=*/false);
     phi.addIncoming(copy_of(phi.getIncomingValueForBlock(loop.latch)), parting);
   }
-  for (llvm::PHINode& phi : loop.exit->phis())
-    phi.addIncoming(copy_of(phi.getIncomingValueForBlock(loop.end)), parting);
+  if (loop.after != loop.exit)
+    for (llvm::PHINode& phi : loop.after->phis()) {
+      llvm::Value* value = phi.getIncomingValueForBlock(loop.exit);
+      if (auto* left = llvm::dyn_cast<llvm::PHINode>(value); left && left->getParent() == loop.exit)
+        value = left->getIncomingValueForBlock(loop.end);
+      phi.addIncoming(copy_of(value), leaving);
+    }
+  for (llvm::PHINode& phi : loop.exit->phis()) {
+    llvm::Value* value = copy_of(phi.getIncomingValueForBlock(loop.end));
+    phi.addIncoming(value, parting);
+    if (loop.after == loop.exit) phi.addIncoming(value, leaving);
+  }
 
   if (!loop.guard) {
     branch_of(loop.preheader)->replaceSuccessorWith(loop.header, copy_of(loop.header));
@@ -129,7 +155,7 @@ bool split_loops(llvm::Function& function, const llvm::LoopInfo& loops, const Sh
   llvm::SmallVector<const llvm::Loop*> left(loops.begin(), loops.end());
   while (!left.empty()) {
     const llvm::Loop* loop = left.pop_back_val();
-    if (auto one = candidate(*loop, shapes))
+    if (auto one = candidate(*loop, loops, shapes))
       found.push_back(std::move(*one));
     else
       left.append(loop->begin(), loop->end());

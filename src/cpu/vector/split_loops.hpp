@@ -3,7 +3,7 @@
 //     for (uint j = lane; j < n; j += 32) …
 //
 // lanes leave in different iterations, but only in the last two. A copy of the loop runs for as long as all lanes go
-// round, without masks; the loop itself does what is left, with them.
+// round, without masks; the loop itself does what is left, with them, if there is anything left.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>

@@ -26,6 +26,7 @@ struct Variant {
   uint32_t width = 32;  // one of `widths`, or any_width
   LanePositions positions = LanePositions::row;
   uint8_t log2_x = 0, log2_y = 0;  // of blocks
+  bool is_aligned = true;          // of a row: groups start at multiples of the width in the grid, too
   bool is_partial = false;         // the group has `lanes` of the thread's state; if not, it has `width`
   bool streams = false;            // a grid that writes more than caches hold writes past them
 

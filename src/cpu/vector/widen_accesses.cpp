@@ -17,9 +17,10 @@ namespace metalloid::cpu::vector {
 // By the shape of an address if it is what it seems to be, and if all lanes take part where masks are not cheap.
 Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
                                       const std::function<Components()>& by_shape,
-                                      const std::function<Components()>& apart) {
+                                      const std::function<Components()>& apart, const Neighbours* neighbours) {
   const bool needs_all = mask_ && !has_mask_registers_ && !masks_are_cheap;
-  llvm::Value* condition = shape.guards.empty() ? nullptr : guards_hold(shape);
+  const bool is_guarded = !shape.guards.empty() || (neighbours && neighbours->extension);
+  llvm::Value* condition = is_guarded ? guards_hold(shape, neighbours) : nullptr;
   if (needs_all) condition = condition ? builder_.CreateAnd(all(mask_), condition) : all(mask_);
   if (!condition) return by_shape();
   return choose(
@@ -35,9 +36,13 @@ Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
 }
 
 // Whether the steps of an address are what its shape says: no index wrapped around on its way to 64 bits.
-llvm::Value* Widener::guards_hold(const Shape& shape) {
+// Neither did one on the way to a neighbour.
+llvm::Value* Widener::guards_hold(const Shape& shape, const Neighbours* neighbours) {
   llvm::Value* all_hold = builder_.getTrue();
-  for (const llvm::CastInst* guard : shape.guards) {
+  Shape::Guards guards = shape.guards;
+  if (neighbours && neighbours->extension && !llvm::is_contained(guards, neighbours->extension))
+    guards.push_back(neighbours->extension);
+  for (const llvm::CastInst* guard : guards) {
     llvm::Value* index = guard->getOperand(0);
     const Shape steps = shapes_.shape(index);
     const bool is_signed = llvm::isa<llvm::SExtInst>(guard);
@@ -52,6 +57,10 @@ llvm::Value* Widener::guards_hold(const Shape& shape) {
       high = std::max(high, steps.step(l));
       low_factor = std::min(low_factor, steps.factor_step(l));
       high_factor = std::max(high_factor, steps.factor_step(l));
+    }
+    if (neighbours && neighbours->extension == guard) {
+      low += neighbours->lowest_index();
+      high += neighbours->highest_index();
     }
     llvm::Value *least = builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(low))),
                 *most = builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(high)));

@@ -1,8 +1,8 @@
-// Loads, by the rules of widen_accesses.cpp. Scalars that a lane loads side by side are loaded together, whatever lies
-// between lanes: the first of them in the block loads for all.
+// Loads, by the rules of widen_accesses.cpp; those of lanes that are anywhere are in widen_gathers.cpp. Scalars that a
+// lane loads side by side are loaded together, whatever lies between lanes: the first of them in the block loads for
+// all.
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/interleave.hpp"
-#include "cpu/vector/lane_loops.hpp"
 #include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/widener.hpp"
 
@@ -45,29 +45,20 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const int64_t stride = shape.is_known() ? stride_of(shape) : 0;
   const bool is_strided = lies_in_stride(access, stride);
-  const Neighbours neighbours = access.count == 1
-                                    ? find_neighbours(load, is_strided ? stride : furthest_neighbour, layout_)
-                                    : Neighbours{{{&load, 0}}, 0, access.count};
+  Neighbours neighbours{{{&load, 0}}, 0, access.count};
+  if (access.count == 1)
+    neighbours = find_neighbours(load, is_strided ? stride : furthest_neighbour, is_strided, layout_);
   const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
-  const auto gathered = [&] {
-    if (access.count > 1) return gather(load);
-    if (can_gather_words(load, neighbours)) return gather_words(load, neighbours);
-    Components result;
-    llvm::Value* pointers = vector(load.getPointerOperand());
-    for (const auto& member : neighbours.members) {
-      const int64_t distance = neighbours.distance + member.place * access.scalar_bytes;
-      llvm::Value* there =
-          builder_.CreateGEP(builder_.getInt8Ty(), pointers, builder_.getInt64(static_cast<uint64_t>(distance)));
-      result.push_back(gather(load, there)[0]);
-    }
-    return result;
-  };
+  const bool is_over_stride = is_strided && is_loaded_over_stride(stride / access.scalar_bytes, wanted);
+  if (!is_over_stride && neighbours.extension)
+    neighbours = find_neighbours(load, is_strided ? stride : furthest_neighbour, /*by_index=*/false, layout_);
+  const auto gathered = [&] { return gather(load, neighbours); };
   Components all;
-  if (is_strided && is_loaded_over_stride(stride / access.scalar_bytes, wanted)) {
+  if (is_over_stride) {
     const auto strided = [&] { return load_strided(load, neighbours, stride); };
-    if (!shape.guards.empty())
+    if (!shape.guards.empty() || neighbours.extension)
       for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);
-    all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, strided, gathered);
+    all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, strided, gathered, &neighbours);
   } else if (access.count == 1 && neighbours.members.size() == 1 && may_be_consecutive(load.getPointerOperand())) {
     llvm::Value* pointers = builder_.CreateFreeze(vector(load.getPointerOperand()));
     const auto together = [&] {
@@ -78,6 +69,18 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
       return Components{builder_.CreateAlignedLoad(type, first, access.alignment)};
     };
     all = choose(are_consecutive(pointers, access.scalar_bytes), together, gathered);
+  } else if (shape.is_known() && !mask_ && can_load_chunks(load, neighbours)) {
+    llvm::Value* first = scalar(load.getPointerOperand());
+    const auto chunks = [&] {
+      return load_chunks(load, neighbours, [&](int64_t offset) {
+        llvm::SmallVector<llvm::Value*> addresses;
+        for (unsigned lane = 0; lane < width_; ++lane)
+          addresses.push_back(builder_.CreatePtrAdd(lane_address(first, shape, lane),
+                                                    builder_.getInt64(static_cast<uint64_t>(offset))));
+        return addresses;
+      });
+    };
+    all = by_shape_or_apart(shape, /*masks_are_cheap=*/true, chunks, gathered);
   } else {
     all = gathered();
   }
@@ -185,99 +188,6 @@ Components Widener::load_strided(llvm::LoadInst& load, const Neighbours& neighbo
       lanes = builder_.CreateShuffleVector(lanes, parts[part], places);
     }
     result.push_back(lanes);
-  }
-  return result;
-}
-
-// Bytes and half-words of a lane that lie side by side are gathered as words.
-bool Widener::can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const {
-  const auto bytes = layout_.getTypeStoreSize(load.getType()).getFixedValue();
-  return has_mask_registers_ && bytes < 4 && neighbours.members.size() > 1 && bytes * neighbours.count >= 4;
-}
-
-Components Widener::gather_words(llvm::LoadInst& load, const Neighbours& neighbours) {
-  note(load, Hindrance::gather);
-  const auto bytes = static_cast<unsigned>(layout_.getTypeStoreSize(load.getType()).getFixedValue());
-  const unsigned all = bytes * neighbours.count;
-  llvm::Type* words = vector_of(builder_.getInt32Ty());
-  llvm::Value* pointers = vector(load.getPointerOperand());
-  llvm::SmallVector<llvm::Value*> gathered((all + 3) / 4);
-  const auto start_of = [&](unsigned word) { return std::min(word * 4, all - 4); };
-  Components result;
-  for (const auto& member : neighbours.members) {
-    const unsigned at = member.place * bytes, word = at / 4;
-    llvm::Value*& value = gathered[word];
-    if (!value) {
-      const int64_t offset = neighbours.distance + start_of(word);
-      llvm::Value* addresses =
-          builder_.CreateGEP(builder_.getInt8Ty(), pointers, builder_.getInt64(static_cast<uint64_t>(offset)));
-      value =
-          builder_.CreateMaskedGather(words, addresses, llvm::Align(1), mask(), llvm::Constant::getNullValue(words));
-    }
-    llvm::Value* shifted = builder_.CreateLShr(value, llvm::ConstantInt::get(words, (at - start_of(word)) * 8));
-    llvm::Value* part = builder_.CreateTrunc(shifted, vector_of(builder_.getIntNTy(bytes * 8)));
-    result.push_back(builder_.CreateBitCast(part, vector_of(load.getType())));
-  }
-  return result;
-}
-
-// A byte or a half-word is gathered with the word it is in, which is in the same page.
-Components Widener::gather(llvm::LoadInst& load, llvm::Value* pointers) {
-  note(load, Hindrance::gather);
-  const Access access = access_of(load.getType(), load.getAlign(), layout_);
-  llvm::Type* flat = vector_of(builder_.getPtrTy());
-  const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
-  const bool is_part =
-      (access.scalar_bytes < 4) && access.alignment.value() >= static_cast<uint64_t>(access.scalar_bytes);
-  Components result;
-  const auto at = [&](unsigned i) {
-    return i == 0 ? pointers
-                  : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
-                                       builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
-  };
-  if (access.scalar->getPrimitiveSizeInBits() % 8 != 0 && !access.scalar->isPointerTy()) {
-    for (unsigned i = 0; i < access.count; ++i) {
-      llvm::Value* bytes = builder_.CreateCall(gather_function(*new_, builder_.getInt8Ty(), width_, llvm::Align(1)),
-                                               {builder_.CreateAddrSpaceCast(at(i), flat), emission().mask_bits()});
-      result.push_back(builder_.CreateTrunc(bytes, vector_of(access.scalar)));
-    }
-    return result;
-  }
-  const bool by_loads = is_word && loads_beat_gathers();
-  if (load.isVolatile() || !has_mask_registers_ || by_loads || (!is_word && !is_part)) {
-    for (unsigned i = 0; i < access.count; ++i) {
-      if ((has_mask_registers_ && !by_loads) || load.isVolatile() || access.scalar_bytes > 8 || is_unlikely_) {
-        result.push_back(builder_.CreateCall(gather_function(*new_, access.scalar, width_, access.alignment),
-                                             {builder_.CreateAddrSpaceCast(at(i), flat), emission().mask_bits()}));
-        continue;
-      }
-      llvm::Value* safe = safe_pointers(at(i));
-      llvm::Value* lanes = llvm::PoisonValue::get(vector_of(access.scalar));
-      for (unsigned l = 0; l < width_; ++l)
-        lanes = builder_.CreateInsertElement(
-            lanes, builder_.CreateAlignedLoad(access.scalar, builder_.CreateExtractElement(safe, l), access.alignment),
-            l);
-      result.push_back(lanes);
-    }
-    return result;
-  }
-  for (unsigned i = 0; i < access.count; ++i) {
-    if (is_word) {
-      result.push_back(builder_.CreateMaskedGather(vector_of(access.scalar), at(i), access.alignment, mask(),
-                                                   llvm::Constant::getNullValue(vector_of(access.scalar))));
-      continue;
-    }
-    llvm::Value* address = builder_.CreatePtrToInt(at(i), vector_of(builder_.getInt64Ty()));
-    llvm::Value* in_word = builder_.CreateTrunc(
-        builder_.CreateShl(builder_.CreateAnd(address, 3), llvm::ConstantInt::get(address->getType(), 3)),
-        vector_of(builder_.getInt32Ty()));
-    llvm::Value* words = builder_.CreateMaskedGather(
-        vector_of(builder_.getInt32Ty()),
-        builder_.CreateIntToPtr(builder_.CreateAnd(address, ~uint64_t{3}), pointers->getType()), llvm::Align(4), mask(),
-        llvm::Constant::getNullValue(vector_of(builder_.getInt32Ty())));
-    llvm::Type* bits = builder_.getIntNTy(static_cast<unsigned>(access.scalar_bytes) * 8);
-    llvm::Value* part = builder_.CreateTrunc(builder_.CreateLShr(words, in_word), vector_of(bits));
-    result.push_back(builder_.CreateBitCast(part, vector_of(access.scalar)));
   }
   return result;
 }

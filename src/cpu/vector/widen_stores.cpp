@@ -25,8 +25,8 @@ void Widener::widen_store(llvm::StoreInst& store) {
 
   const int64_t stride = stride_of(shape);
   if (!lies_in_stride(access, stride)) return scatter(store);
-  const Neighbours neighbours =
-      access.count == 1 ? find_neighbours(store, stride, layout_) : Neighbours{{{&store, 0}}, 0, access.count};
+  const Neighbours neighbours = access.count == 1 ? find_neighbours(store, stride, /*by_index=*/true, layout_)
+                                                  : Neighbours{{{&store, 0}}, 0, access.count};
   const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
   if (!is_stored_over_stride(stride / access.scalar_bytes, wanted)) return scatter(store);
   if (neighbours.members.size() == 1) return store_together(neighbours);
@@ -34,8 +34,8 @@ void Widener::widen_store(llvm::StoreInst& store) {
 }
 
 void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
-                                    const std::function<void()>& by_shape) {
-  if (!shape.guards.empty())
+                                    const std::function<void()>& by_shape, const Neighbours* neighbours) {
+  if (!shape.guards.empty() || (neighbours && neighbours->extension))
     for (const llvm::StoreInst* store : stores) note(*store, Hindrance::guarded_access);
   by_shape_or_apart(
       shape, masks_are_cheap,
@@ -46,7 +46,8 @@ void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, ll
       [&] {
         for (llvm::StoreInst* store : stores) scatter(*store);
         return Components{};
-      });
+      },
+      neighbours);
 }
 
 void Widener::store_apart_or_together(llvm::StoreInst& store) {
@@ -143,52 +144,56 @@ void Widener::store_together(const Neighbours& neighbours) {
   const Access access = access_of(first_store.getValueOperand()->getType(), first_store.getAlign(), layout_);
   llvm::SmallVector<llvm::StoreInst*> stores;
   for (const auto& member : neighbours.members) stores.push_back(llvm::cast<llvm::StoreInst>(member.access));
-  by_shape_or_scattered(shape, /*masks_are_cheap=*/false, stores, [&] {
-    llvm::SmallVector<llvm::Value*> parts(neighbours.count);
-    if (access.count > 1)
-      llvm::copy(lanes(first_store.getValueOperand()), parts.begin());
-    else
-      for (const auto& member : neighbours.members)
-        parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
-    llvm::Value* first = scalar(first_store.getPointerOperand());
-    if (neighbours.distance != 0)
-      first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
-
-    if (llvm::isPowerOf2_32(neighbours.count)) {
-      const Vectors vectors = interleave(builder_, parts);
-      for (unsigned i = 0; i < vectors.size(); ++i) {
-        const auto bytes = static_cast<uint64_t>(access.scalar_bytes) * width_ * i;
-        llvm::Value* address = i == 0 ? first : builder_.CreatePtrAdd(first, builder_.getInt64(bytes));
-        llvm::SmallVector<int> lanes_here;
-        for (unsigned place = 0; place < width_; ++place)
-          lanes_here.push_back(static_cast<int>((i * width_ + place) / neighbours.count));
-        if (mask_)
-          builder_.CreateMaskedStore(vectors[i], address, access.alignment,
-                                     builder_.CreateShuffleVector(mask_, lanes_here));
+  by_shape_or_scattered(
+      shape, /*masks_are_cheap=*/false, stores,
+      [&] {
+        llvm::SmallVector<llvm::Value*> parts(neighbours.count);
+        if (access.count > 1)
+          llvm::copy(lanes(first_store.getValueOperand()), parts.begin());
         else
-          builder_.CreateAlignedStore(vectors[i], address, access.alignment);
-      }
-      return;
-    }
-    while (parts.size() & (parts.size() - 1)) parts.push_back(llvm::PoisonValue::get(parts[0]->getType()));
-    for (unsigned length = width_; parts.size() > 1; length *= 2) {
-      llvm::SmallVector<llvm::Value*> joined;
-      for (size_t i = 0; i < parts.size(); i += 2)
-        joined.push_back(builder_.CreateShuffleVector(parts[i], parts[i + 1], every(length * 2, 1, 0)));
-      parts = joined;
-    }
-    llvm::SmallVector<int> places, lanes_of_places;
-    for (unsigned l = 0; l < width_; ++l)
-      for (unsigned i = 0; i < neighbours.count; ++i) {
-        places.push_back(static_cast<int>(i * width_ + l));
-        lanes_of_places.push_back(static_cast<int>(l));
-      }
-    llvm::Value* whole = builder_.CreateShuffleVector(parts[0], places);
-    if (mask_)
-      builder_.CreateMaskedStore(whole, first, access.alignment, builder_.CreateShuffleVector(mask_, lanes_of_places));
-    else
-      builder_.CreateAlignedStore(whole, first, access.alignment);
-  });
+          for (const auto& member : neighbours.members)
+            parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
+        llvm::Value* first = scalar(first_store.getPointerOperand());
+        if (neighbours.distance != 0)
+          first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
+
+        if (llvm::isPowerOf2_32(neighbours.count)) {
+          const Vectors vectors = interleave(builder_, parts);
+          for (unsigned i = 0; i < vectors.size(); ++i) {
+            const auto bytes = static_cast<uint64_t>(access.scalar_bytes) * width_ * i;
+            llvm::Value* address = i == 0 ? first : builder_.CreatePtrAdd(first, builder_.getInt64(bytes));
+            llvm::SmallVector<int> lanes_here;
+            for (unsigned place = 0; place < width_; ++place)
+              lanes_here.push_back(static_cast<int>((i * width_ + place) / neighbours.count));
+            if (mask_)
+              builder_.CreateMaskedStore(vectors[i], address, access.alignment,
+                                         builder_.CreateShuffleVector(mask_, lanes_here));
+            else
+              builder_.CreateAlignedStore(vectors[i], address, access.alignment);
+          }
+          return;
+        }
+        while (parts.size() & (parts.size() - 1)) parts.push_back(llvm::PoisonValue::get(parts[0]->getType()));
+        for (unsigned length = width_; parts.size() > 1; length *= 2) {
+          llvm::SmallVector<llvm::Value*> joined;
+          for (size_t i = 0; i < parts.size(); i += 2)
+            joined.push_back(builder_.CreateShuffleVector(parts[i], parts[i + 1], every(length * 2, 1, 0)));
+          parts = joined;
+        }
+        llvm::SmallVector<int> places, lanes_of_places;
+        for (unsigned l = 0; l < width_; ++l)
+          for (unsigned i = 0; i < neighbours.count; ++i) {
+            places.push_back(static_cast<int>(i * width_ + l));
+            lanes_of_places.push_back(static_cast<int>(l));
+          }
+        llvm::Value* whole = builder_.CreateShuffleVector(parts[0], places);
+        if (mask_)
+          builder_.CreateMaskedStore(whole, first, access.alignment,
+                                     builder_.CreateShuffleVector(mask_, lanes_of_places));
+        else
+          builder_.CreateAlignedStore(whole, first, access.alignment);
+      },
+      &neighbours);
 }
 
 void Widener::scatter(llvm::StoreInst& store) {

@@ -9,8 +9,8 @@
 // there; a block that no lane reached is skipped. A loop runs until its last lane has left, and those that left early
 // wait behind it.
 //
-// Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_loads.cpp, widen_stores.cpp and
-// widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share.
+// Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_loads.cpp, widen_gathers.cpp,
+// widen_stores.cpp and widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -104,13 +104,20 @@ class Widener {
   void store_together(const Neighbours& neighbours);
   void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
   Components by_shape_or_apart(const Shape& shape, bool masks_are_cheap, const std::function<Components()>& by_shape,
-                               const std::function<Components()>& apart);
+                               const std::function<Components()>& apart, const Neighbours* neighbours = nullptr);
   void by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
-                             const std::function<void()>& by_shape);
+                             const std::function<void()>& by_shape, const Neighbours* neighbours = nullptr);
+  Components gather(llvm::LoadInst& load, const Neighbours& neighbours);
+  bool can_load_chunks(llvm::LoadInst& load, const Neighbours& neighbours);
+  // Of each lane, so many bytes from where it loads.
+  using AddressesAt = std::function<llvm::SmallVector<llvm::Value*>(int64_t offset)>;
+  Components load_chunks(llvm::LoadInst& load, const Neighbours& neighbours, const AddressesAt& addresses_at);
+  llvm::Value* concatenated(llvm::SmallVector<llvm::Value*> parts);
   Components gather(llvm::LoadInst& load, llvm::Value* pointers);
   Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
   void scatter(llvm::StoreInst& store);
-  llvm::Value* guards_hold(const Shape& shape);
+  llvm::Value* guards_hold(const Shape& shape, const Neighbours* neighbours);
+  llvm::Value* what_wraps_around(const Neighbours& neighbours, int64_t index);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
   llvm::Value* safe_pointers(llvm::Value* pointers);
 

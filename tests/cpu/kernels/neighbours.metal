@@ -1,0 +1,106 @@
+// What a lane accesses side by side, by indices that may wrap around between two of them; pieces of memory that lanes
+// load anywhere; and what lanes agree on because groups start at multiples of their width.
+#include <metal_stdlib>
+using namespace metal;
+
+#define INDEX                                                                                        \
+  uint3 at [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]
+#define I (at.x + grid.x * (at.y + grid.y * at.z))
+
+//@ buffer uint random 4N
+//@ buffer uint zeros 4N
+kernel void four_of_each_lane(device const uint* in, device uint* out, INDEX) {
+  const uint first = I * 4;
+  uint values[4], sum = 0;
+  for (uint j = 0; j < 4; ++j) values[j] = sum += in[first + j];
+  for (uint j = 0; j < 4; ++j) out[first + j] = values[j] ^ sum;
+}
+
+//@ buffer uint random 12N
+//@ buffer uint zeros 12N
+kernel void rows_of_other_lengths(device const uint* in, device uint* out, INDEX) {
+  const uint i = I, n = grid.x * grid.y * grid.z;
+  uint sum = 0;
+  for (uint j = 0; j < 3; ++j) sum = sum * 3 + in[i * 3 + j];
+  for (uint j = 0; j < 5; ++j) sum = sum * 3 + in[3 * n + i * 5 + j];
+  sum += in[2 * i + 1] ^ in[2 * i];
+  for (uint j = 0; j < 4; ++j) out[(n - 1 - i) * 4 + 3 - j] = sum + j;
+  if (sum & 1)
+    for (uint j = 0; j < 4; ++j) out[4 * n + i * 4 + j] = in[8 * n + i * 4 + j] * sum;
+  for (uint j = 0; j < 3; ++j) out[8 * n + i * 3 + j] = sum * j;
+}
+
+//@ buffer ushort random 65536
+//@ buffer ushort zeros 65536
+kernel void neighbours_that_wrap(device const ushort* in, device ushort* out, INDEX) {
+  const ushort first = ushort(ushort(I) * 4 + 65518);
+  ushort values[4];
+  for (ushort j = 0; j < 4; ++j) values[j] = in[ushort(first + j)];
+  for (ushort j = 0; j < 4; ++j) out[ushort(first + j)] = values[j] ^ values[3 - j];
+}
+
+struct Block {
+  ushort scale;
+  uchar quants[16];
+};
+
+//@ buffer uchar random 1152
+//@ buffer uint random N
+//@ buffer uint zeros N
+kernel void blocks_of_bytes(device const Block* blocks, device const uint* in, device uint* out, INDEX) {
+  const uint i = I, x = in[i];
+  uint sum = 0;
+  for (uint j = 0; j < 16; ++j) sum = sum * 5 + (blocks[x & 63].quants[j] & 15) * (j + 1);
+  if (x & 64)
+    for (uint j = 0; j < 16; ++j) sum = sum * 7 + (blocks[(x >> 8) & 63].quants[j] >> 4);
+  for (uint j = 0; j < 16; ++j) sum ^= uint(blocks[i & 31].quants[j]) << j;
+  out[i] = sum * blocks[x & 63].scale;
+}
+
+//@ buffer uint random 640
+//@ buffer uint random N
+//@ buffer uint zeros 4N
+kernel void vectors_anywhere(device const uint* words, device const uint* in, device uint4* out, INDEX) {
+  const uint i = I, x = in[i];
+  device const uint4* vectors = (device const uint4*)words;
+  device const ushort* halves = (device const ushort*)words;
+  uint4 sum = vectors[x & 127];
+  if (x & 1) sum += vectors[(x >> 10) & 127].wzyx;
+  const uint start = (x >> 20) & 511;
+  for (uint j = 0; j < 5; ++j) sum[j & 3] += words[start + j];
+  for (uint j = 0; j < 11; ++j) sum[j & 3] ^= halves[start + j] * j;
+  for (uint j = 0; j < 16; j += 5) sum[j & 3] -= words[(start & 255) + j];
+  out[i] = sum;
+}
+
+//@ buffer uint random N+16
+//@ buffer uint zeros N
+kernel void parts_of_positions(device const uint* in, device uint* out, INDEX,
+                               uint local [[thread_index_in_threadgroup]], uint3 inside [[thread_position_in_threadgroup]],
+                               uint3 size [[threads_per_threadgroup]], uint3 group [[threadgroup_position_in_grid]]) {
+  const uint n = grid.x * grid.y * grid.z;
+  uint sum = in[at.x / 64 % n] + in[at.x % 16] * 3 + in[(at.x & 31) / 2 % n] * 5 + in[(at.x >> 3) % n] * 7;
+  if (at.x / 32 > 0) sum += in[at.x / 32 - 1];
+  if (at.x / 8 % 2) sum ^= at.x;
+  sum = sum * 3 + in[local / 32 % n] + in[inside.x / 16 % n] + in[(inside.y / 2 + inside.z) % n] + in[at.y / 2 % n];
+  if (at.x != group.x * size.x + inside.x && size.x * (group.x + 1) < grid.x) sum = 12345;
+  out[I] = sum + (at.x ^ 5) + (at.x | 32);
+}
+
+//@ buffer uint random N
+//@ buffer uint zeros 64
+kernel void counts_in_threadgroups(device const uint* in, device atomic_uint* out, INDEX,
+                                   uint local [[thread_index_in_threadgroup]],
+                                   uint3 size [[threads_per_threadgroup]]) {
+  threadgroup atomic_uint counts[64];
+  const uint threads = size.x * size.y * size.z, x = in[I];
+  for (uint j = local; j < 64; j += threads) atomic_store_explicit(&counts[j], 0, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  atomic_fetch_add_explicit(&counts[x & 15], 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts[16 + (x & 15)], x, memory_order_relaxed);
+  atomic_fetch_max_explicit(&counts[32 + (x & 15)], threads, memory_order_relaxed);
+  if (x & 32) atomic_fetch_xor_explicit(&counts[48 + ((x >> 6) & 15)], x, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint j = local; j < 64; j += threads)
+    atomic_fetch_add_explicit(&out[j], atomic_load_explicit(&counts[j], memory_order_relaxed), memory_order_relaxed);
+}
