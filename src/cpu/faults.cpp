@@ -1,5 +1,9 @@
 #include "cpu/faults.hpp"
 
+#include <dlfcn.h>
+#include <time.h>
+#include <ucontext.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -8,20 +12,15 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/clock.hpp"
-#include "cpu/sanitizers.hpp"
+#ifdef METALLOID_THREAD_SANITIZER
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) noexcept;  // the C library's own
+#endif
 
 namespace metalloid::cpu {
 
 namespace {
 
-// Ignored unless someone handles it. The thread sanitizer would keep it back until the kernel calls something: it
-// delivers at once only those that tell of faults.
-#ifdef METALLOID_THREAD_SANITIZER
-constexpr int interrupt_signal = SIGTRAP;
-#else
-constexpr int interrupt_signal = SIGURG;
-#endif
+constexpr int interrupt_signal = SIGURG;  // ignored unless someone handles it
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 // Read in signal handlers, so it must not be allocated on first use.
@@ -45,7 +44,7 @@ void unblock_signals() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-void pass_on(int number, siginfo_t* info, void* context) {
+METALLOID_UNSANITIZED void pass_on(int number, siginfo_t* info, void* context) {
   const struct sigaction& previous = previous_actions[number];
   if (previous.sa_flags & SA_SIGINFO) return previous.sa_sigaction(number, info, context);
   const bool is_sent = info->si_code <= 0;  // by a program, rather than met by an instruction
@@ -59,14 +58,32 @@ void pass_on(int number, siginfo_t* info, void* context) {
   if (is_sent) raise(number);
 }
 
+// Whether the kernel can be left from where it was interrupted. Nobody may leave the thread sanitizer half-way, and all
+// code calls that but the kernel's own, which is in no file; the functions that a kernel calls see at their end that
+// they were interrupted.
+METALLOID_UNSANITIZED bool can_be_left([[maybe_unused]] const void* context) {
+#ifdef METALLOID_THREAD_SANITIZER
+  const mcontext_t& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto place = static_cast<uintptr_t>(registers.gregs[REG_RIP]);
+#else
+  const auto place = static_cast<uintptr_t>(registers.pc);
+#endif
+  dl_find_object file;
+  return _dl_find_object(reinterpret_cast<void*>(place), &file) != 0;
+#else
+  return true;
+#endif
+}
+
 }  // namespace
 
 struct SignalHandler {
-  static void handle(int number, siginfo_t* info, void* context) {
+  METALLOID_UNSANITIZED static void handle(int number, siginfo_t* info, void* context) {
     KernelThread* thread = this_thread;
     if (number == interrupt_signal) {
       if (!thread || !thread->is_interrupted()) return pass_on(number, info, context);
-      if (thread->in_kernel_) leave(*thread, {device::FaultKind::timeout}, context);
+      if (thread->in_kernel_ && can_be_left(context)) leave(*thread, {device::FaultKind::timeout}, context);
       return;  // the runtime's function sees it when it is done
     }
     if (!thread || !thread->in_kernel_) return pass_on(number, info, context);
@@ -82,15 +99,15 @@ struct SignalHandler {
   }
 
   // For good: nobody else gives back the signals that are blocked while it runs. They are none, but the thread
-  // sanitizer calls it with all of them blocked.
+  // sanitizer calls it for faults with all of them blocked.
   [[noreturn]] static void leave(KernelThread& thread, const FaultCause& cause, void* context) {
     pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
     thread.fail(cause);
   }
 };
 
-// Looks at every thread that runs kernels some times per timeout. A threadgroup that is in the same turn for longer
-// than that is interrupted.
+// Looks at every thread that runs kernels some times per timeout. A threadgroup that the processor spent more time on
+// than that is interrupted: where others use the processor too, a kernel does not run for longer, it only waits.
 class Watchdog {
  public:
   static Watchdog& shared() {
@@ -128,10 +145,13 @@ class Watchdog {
   void look_at(KernelThread& thread) const {
     const uint64_t turn = thread.turn_.load(std::memory_order_relaxed);
     const bool is_running = turn % 2 == 1;
+    timespec spent = {};
+    clock_gettime(thread.clock_, &spent);
+    const uint64_t time = static_cast<uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(spent.tv_nsec);
     if (!is_running || turn != thread.seen_turn_) {
       thread.seen_turn_ = turn;
-      thread.seen_since_ = now();
-    } else if (now() - thread.seen_since_ > (thread.is_validating_ ? validating_timeout_ : timeout_)) {
+      thread.seen_since_ = time;
+    } else if (time > thread.seen_since_ + (thread.is_validating_ ? validating_timeout_ : timeout_)) {
       thread.interrupted_turn_.store(turn, std::memory_order_relaxed);
       pthread_kill(thread.thread_, interrupt_signal);
     }
@@ -152,6 +172,7 @@ KernelThread& KernelThread::of_this_thread() {
 
 KernelThread::KernelThread() : thread_(pthread_self()) {
   install_fault_handlers();
+  pthread_getcpuclockid(thread_, &clock_);
   signal_stack_ = std::make_unique<std::byte[]>(signal_stack_size);
   stack_t stack = {};
   stack.ss_sp = signal_stack_.get();
@@ -187,7 +208,12 @@ void install_fault_handlers() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (int number : fault_signals) sigaction(number, &action, &previous_actions[number]);
+    // The thread sanitizer would keep it back until the kernel calls something: it is not asked.
+#ifdef METALLOID_THREAD_SANITIZER
+    __sigaction(interrupt_signal, &action, &previous_actions[interrupt_signal]);
+#else
     sigaction(interrupt_signal, &action, &previous_actions[interrupt_signal]);
+#endif
   });
 }
 

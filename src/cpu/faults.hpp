@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cpu/sanitizers.hpp"
 #include "device/device.hpp"
 
 namespace metalloid::cpu {
@@ -69,7 +70,7 @@ class KernelThread {
   friend class Watchdog;
   friend struct SignalHandler;
 
-  bool is_interrupted() const {
+  METALLOID_UNSANITIZED bool is_interrupted() const {
     return interrupted_turn_.load(std::memory_order_relaxed) == turn_.load(std::memory_order_relaxed);
   }
 
@@ -80,6 +81,7 @@ class KernelThread {
   std::atomic<uint64_t> interrupted_turn_ = ~uint64_t{0};
   std::atomic<bool> is_validating_ = false;
   pthread_t thread_;
+  clockid_t clock_;  // of the time that the processor spent on it
   std::unique_ptr<std::byte[]> signal_stack_;
   stack_t previous_signal_stack_ = {};
   uint64_t seen_turn_ = 0, seen_since_ = 0;  // the watchdog's

@@ -27,6 +27,15 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+// Of functions that may interrupt the thread sanitizer's own code, which is not made for that: they call none of it.
+#if defined(METALLOID_THREAD_SANITIZER) && defined(__clang__)
+#define METALLOID_UNSANITIZED __attribute__((disable_sanitizer_instrumentation))
+#elif defined(METALLOID_THREAD_SANITIZER)
+#define METALLOID_UNSANITIZED __attribute__((no_sanitize_thread))
+#else
+#define METALLOID_UNSANITIZED
+#endif
+
 namespace metalloid::cpu {
 
 // What this thread did before it hands over `place` happened before what another does after it took it over.

@@ -192,6 +192,35 @@ TEST(FaultsDeathTest, OfKernelsAreCaughtThoughTheProgramBlocksAllSignals) {
   EXPECT_EXIT(fail_with_all_signals_blocked(), testing::ExitedWithCode(7), "");
 }
 
+[[noreturn]] void stop_many_times() {
+  setenv("METALLOID_TIMEOUT", "0.01", 1);
+  Kernel turns(R"(
+    kernel void f(device atomic_uint* flag) {
+      while (atomic_load_explicit(flag, memory_order_relaxed) == 0) {}
+    })");
+  Kernel barriers(R"(
+    kernel void f(device uint* out, uint l [[thread_index_in_threadgroup]]) {
+      threadgroup uint shared[256];
+      shared[l] = 0;
+      do {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        out[l] = shared[255 - l];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        shared[l] = out[l];
+      } while (shared[l] == 0);
+    })");
+  std::vector<uint32_t> out(256);
+  for (int round = 0; round < 20; ++round)
+    for (Kernel* kernel : {&turns, &barriers})
+      if (fault_of(*kernel, {{256, 1, 1}, {256, 1, 1}, {buffer(out)}}).kind != device::FaultKind::timeout) _exit(1);
+  _exit(7);
+}
+
+TEST(FaultsDeathTest, KernelsCanBeStoppedWhereverTheyAre) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(stop_many_times(), testing::ExitedWithCode(7), "");
+}
+
 TEST(FaultsDeathTest, OfTheProgramItselfStillEndIt) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

@@ -72,7 +72,7 @@ TEST(Campaign, APlantedDifferenceIsFoundAndReduced) {
   campaign.first_seed = 533;
   campaign.count = 1;
   campaign.most_findings = 1;
-  campaign.patience = std::chrono::seconds(30);
+  campaign.patience = std::chrono::minutes(10);
   campaign.disguise = [](std::string source) {
     for (size_t at = source.find("reverse_bits("); at != std::string::npos; at = source.find("reverse_bits(", at))
       source.replace(at, 12, "popcount");

@@ -220,8 +220,12 @@ inline void Engine::pass_barrier() {
   ++barriers_passed_;
 }
 
-// Not a native section: a group that is interrupted here is left like one that is in the kernel's code.
+// Not a native section, but for the thread sanitizer, which cannot be left: a group that is interrupted here is left
+// like one that is in the kernel's code.
 void Engine::wait_at_barrier(Group& group) {
+#ifdef METALLOID_THREAD_SANITIZER
+  const NativeSection native(kernel_thread_);
+#endif
   if (++at_barrier_ == alive_) return pass_barrier();
   group.resumes_at = barriers_passed_ + 1;
   switch_to(next_after(group));
