@@ -2,7 +2,10 @@
 # need to find them. `libraries` is the one list of the libraries we publish.
 include(CMakePackageConfigHelpers)
 
-set(libraries foundation library cache device bitcode msl cpu metal macos)
+set(libraries foundation library cache device bitcode msl cpu nvidia metal macos)
+if(METALLOID_PORTABLE)
+  list(PREPEND libraries llvm)
+endif()
 list(TRANSFORM libraries PREPEND metalloid_ OUTPUT_VARIABLE library_targets)
 
 foreach(library IN LISTS libraries)

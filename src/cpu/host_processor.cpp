@@ -37,19 +37,23 @@ std::string to_text(const Features& features) {
   return text.getString();
 }
 
-// Other architectures are set up when they are first asked for.
+// The host's architecture, or the other one that kernels are compiled for, set up when it is first asked for.
 Result<const llvm::Target*> target_of(const llvm::Triple& triple) {
-  static std::once_flag native, others;
+  static std::once_flag native, other;
   std::call_once(native, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
   if (triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
-    std::call_once(others, [] {
-      llvm::InitializeAllTargetInfos();
-      llvm::InitializeAllTargets();
-      llvm::InitializeAllTargetMCs();
-      llvm::InitializeAllAsmPrinters();
+    std::call_once(other, [] {
+      LLVMInitializeAArch64TargetInfo();
+      LLVMInitializeAArch64Target();
+      LLVMInitializeAArch64TargetMC();
+      LLVMInitializeAArch64AsmPrinter();
+      LLVMInitializeX86TargetInfo();
+      LLVMInitializeX86Target();
+      LLVMInitializeX86TargetMC();
+      LLVMInitializeX86AsmPrinter();
     });
   std::string problem;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);

@@ -13,6 +13,7 @@
 
 #include <optional>
 
+#include "bitcode/function_pointers.hpp"
 #include "bitcode/prepare.hpp"
 #include "bitcode/total_division.hpp"
 #include "builtins/builtins.hpp"
@@ -62,8 +63,9 @@ void add_to_key(cache::CacheKey& key, const Function& kernel, std::span<const de
 
 void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
   if (!variant) return void(key.add("reference"));
-  key.add("vector").add(fmt::format("{} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
-                                    variant->log2_x, variant->log2_y, variant->is_partial, variant->streams));
+  key.add("vector").add(fmt::format("{} {} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
+                                    variant->log2_x, variant->log2_y, variant->is_aligned, variant->is_partial,
+                                    variant->streams));
 }
 
 Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
@@ -224,7 +226,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   const std::string uses = uses_of_arguments(*kernel.prepared.kernel, kernel.slots);
   rename(kernel.prepared);
   retarget(module, kernel.machine);
-  vector::resolve_function_pointers(module, kernel.prepared.linked);
+  bitcode::resolve_function_pointers(module, kernel.prepared.linked);
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, &variant);
   vector::inline_calls(module);
   lower::lower_thread_builtins(module, &variant);

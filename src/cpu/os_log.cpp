@@ -1,9 +1,9 @@
 // metal.os_log: a kernel's message, formatted and handed to whoever submitted the kernel.
 #include "cpu/faults.hpp"
-#include "cpu/log_format.hpp"
 #include "cpu/pipeline.hpp"
 #include "cpu/runtime_symbols.hpp"
 #include "device/device.hpp"
+#include "device/log_format.hpp"
 
 namespace metalloid::cpu {
 
@@ -18,7 +18,7 @@ void os_log(int level, const char* subsystem, const char* category, const char* 
   log.level = level;
   log.subsystem = subsystem ? subsystem : "";
   log.category = category ? category : "";
-  log.message = format_log(format, slots, bytes);
+  log.message = device::format_log(format, slots, bytes);
   log.kernel = grid.pipeline->name;
   log.encoder_label = grid.encoder_label ? grid.encoder_label : "";
   (*grid.log)(log);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bitcode/function_pointers.hpp"
 #include "cpu/limits.hpp"
-#include "cpu/vector/passes.hpp"
 
 namespace metalloid::cpu {
 
@@ -113,7 +113,7 @@ uint64_t Pipeline::function_address(std::string_view name) const {
   const auto function = std::ranges::find(linked_, name);
   if (function == linked_.end()) return 0;
   const auto place = static_cast<size_t>(function - linked_.begin());
-  return is_vector() ? vector::handle_of_visible_function(place) : code_->visible_functions[place];
+  return is_vector() ? bitcode::handle_of_visible_function(place) : code_->visible_functions[place];
 }
 
 }  // namespace metalloid::cpu

@@ -26,7 +26,14 @@ struct Info {
   bool unified_memory = true;
 };
 
-enum class Storage { shared, private_to_device };
+enum class Storage {
+  shared,
+  shared_on_host,  // the same, for little that kernels seldom read: it stays with the host
+  private_to_device,
+};
+
+// Of one piece of memory on the host, in bytes, where the device has memory of its own.
+constexpr size_t largest_memory_on_host = 4096;
 
 // One allocation; its memory is given back when the object goes.
 class Memory {
@@ -35,6 +42,8 @@ class Memory {
 
   // What it holds is not needed any more: a device may give its pages back until it is written again.
   virtual void discard() {}
+  // The host is about to read or write it: a device may move it when it is used next, and not otherwise.
+  virtual void host_access() {}
 
   uint64_t address = 0;  // where kernels see it
   void* host = nullptr;  // where the host sees it; null if it cannot

@@ -114,6 +114,18 @@ std::optional<size_t> first_failing(const Campaign& campaign, const Failure& fai
 
 }  // namespace
 
+Status Campaign::check_devices() const {
+  std::string problem;
+  const auto work = [&](ChildReport& report) {
+    for (const Engine& engine : engines)
+      if (const auto present = check_presence(engine); !present) return report.line(present.error());
+  };
+  const std::string death = run_in_child(work, [&](std::string_view line) { problem = line; });
+  if (!death.empty()) return Error{"setting up the devices dies: " + death};
+  if (!problem.empty()) return Error{problem};
+  return success();
+}
+
 std::vector<Finding> Campaign::run() const {
   const Setting no_cache("METALLOID_CACHE_DIR", "");  // nothing of this is worth keeping
   const Setting timeout("METALLOID_TIMEOUT", "20");

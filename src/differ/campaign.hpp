@@ -1,5 +1,6 @@
-// Random kernels, one after the other, on the reference engine and on others. They run in child processes, so that an
-// engine or a compiler that crashes or never ends is a finding like any other; each finding is reduced.
+// Random kernels, one after the other, on the reference engine and on others, or other devices. They run in child
+// processes, so that an engine or a compiler that crashes or never ends is a finding like any other; each finding is
+// reduced.
 #pragma once
 
 #include <chrono>
@@ -31,6 +32,9 @@ struct Campaign {
   std::function<void(uint64_t seed)> at_kernel;
   std::function<void(const Finding&)> at_failure;  // not reduced yet
   std::function<void(const Finding&)> at_finding;
+
+  // An error if this machine lacks a device that is to be compared; found out in a child, which alone sets it up.
+  Status check_devices() const;
 
   // The caller must not have run kernels itself.
   std::vector<Finding> run() const;

@@ -9,16 +9,6 @@
 
 namespace metalloid::differ {
 
-namespace {
-
-constexpr uint8_t pattern = 0xA5;
-
-bool is_pattern(const uint8_t* begin, const uint8_t* end) {
-  return std::all_of(begin, end, [](uint8_t byte) { return byte == pattern; });
-}
-
-}  // namespace
-
 GuardedMemory::GuardedMemory(std::span<const uint8_t> contents, Guard guard) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t accessible = std::max(page, (contents.size() + page - 1) / page * page);
@@ -30,7 +20,7 @@ GuardedMemory::GuardedMemory(std::span<const uint8_t> contents, Guard guard) {
     munmap(all_.data(), all_.size());
     throw std::bad_alloc();
   }
-  std::ranges::fill(pages_, pattern);
+  std::ranges::fill(pages_, surroundings_pattern);
   bytes_ = guard == Guard::end ? pages_.last(contents.size()) : pages_.first(contents.size());
   std::ranges::copy(contents, bytes_.begin());
 }
@@ -43,8 +33,9 @@ GuardedMemory::~GuardedMemory() {
 }
 
 bool GuardedMemory::surroundings_are_untouched() const {
-  return is_pattern(pages_.data(), bytes_.data()) &&
-         is_pattern(bytes_.data() + bytes_.size(), pages_.data() + pages_.size());
+  const auto before = static_cast<size_t>(bytes_.data() - pages_.data());
+  return has_surroundings_pattern(pages_.first(before)) &&
+         has_surroundings_pattern(pages_.subspan(before + bytes_.size()));
 }
 
 }  // namespace metalloid::differ

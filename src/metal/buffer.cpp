@@ -164,12 +164,15 @@ NS::UInteger Buffer::length() const {
 
 void* Buffer::contents() {
   const BufferObject* self = body(this);
-  return self ? self->host : nullptr;
+  if (!self || !self->host) return nullptr;
+  self->placement.memory->host_access();
+  return self->host;
 }
 
 void Buffer::didModifyRange(NS::Range range) {
   const BufferObject* self = body(this);
   if (!self || !check_range(*self, range)) return;
+  self->placement.memory->host_access();
   if (self->modes.storage != StorageModeManaged && debug_layer_enabled())
     report_misuse(nullptr, "only a buffer in managed storage has ranges that must be told of");
 }

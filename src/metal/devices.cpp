@@ -1,5 +1,7 @@
 // Which devices there are, and which of them programs get: the best one first, unless METALLOID_DEVICE names another
 // by a part of its name or architecture ("cpu", "nvidia", "sm_90").
+#include "metal/devices.hpp"
+
 #include <Metal/MTLDevice.hpp>
 #include <algorithm>
 #include <cctype>
@@ -12,13 +14,19 @@
 #include "cpu/cpu_device.hpp"
 #include "foundation/string.hpp"
 #include "metal/device.hpp"
+#include "nvidia/nvidia_device.hpp"
 
 namespace metalloid::metal {
 namespace {
 
 // Made once; they live until the process ends.
 const std::vector<DeviceObject*>& all_devices() {
-  static const auto* const devices = new std::vector<DeviceObject*>{new DeviceObject(cpu::make_device())};
+  static const auto* const devices = [] {
+    auto* all = new std::vector<DeviceObject*>;
+    for (auto& gpu : nvidia::make_devices()) all->push_back(new DeviceObject(std::move(gpu)));
+    all->push_back(new DeviceObject(cpu::make_device()));
+    return all;
+  }();
   return *devices;
 }
 
@@ -27,11 +35,17 @@ bool contains(std::string_view text, std::string_view fragment) {
   return !std::ranges::search(text, fragment, same).empty();
 }
 
+bool is_named(const DeviceObject* device, std::string_view fragment) {
+  return contains(device->info().name, fragment) || contains(device->info().architecture, fragment);
+}
+
 void report_unknown(std::string_view wanted) {
   std::string known;
   for (const DeviceObject* device : all_devices()) known += (known.empty() ? "" : ", ") + device->info().name;
   std::fprintf(stderr, "metalloid: METALLOID_DEVICE is '%.*s', which is part of no device's name; there are: %s\n",
                static_cast<int>(wanted.size()), wanted.data(), known.c_str());
+  if (const std::string reason = nvidia::why_there_are_none(); contains(wanted, "nvidia") && !reason.empty())
+    std::fprintf(stderr, "metalloid: why there is no NVIDIA device: %s\n", reason.c_str());
 }
 
 // In the order of preference. With METALLOID_DEVICE, those that it names come first; if it names none, there are none.
@@ -39,9 +53,7 @@ std::vector<DeviceObject*> preferred_devices() {
   std::vector<DeviceObject*> devices = all_devices();
   const char* wanted = std::getenv("METALLOID_DEVICE");
   if (!wanted || !*wanted) return devices;
-  const auto is_wanted = [&](const DeviceObject* device) {
-    return contains(device->info().name, wanted) || contains(device->info().architecture, wanted);
-  };
+  const auto is_wanted = [&](const DeviceObject* device) { return is_named(device, wanted); };
   if (std::ranges::none_of(devices, is_wanted)) {
     report_unknown(wanted);
     return {};
@@ -51,6 +63,13 @@ std::vector<DeviceObject*> preferred_devices() {
 }
 
 }  // namespace
+
+std::shared_ptr<device::Device> device_named(std::string_view fragment) {
+  for (const DeviceObject* device : all_devices())
+    if (is_named(device, fragment)) return device->device;
+  return nullptr;
+}
+
 }  // namespace metalloid::metal
 
 namespace MTL {

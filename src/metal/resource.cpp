@@ -46,8 +46,11 @@ MTL::ResourceOptions ResourceModes::options() const {
 
 std::shared_ptr<device::Memory> allocate_memory(DeviceObject& device, size_t bytes, MTL::StorageMode storage) {
   const auto where = storage == MTL::StorageModePrivate ? device::Storage::private_to_device : device::Storage::shared;
+  const bool is_unified = device.info().unified_memory;
+  const bool is_small = bytes <= (is_unified ? largest_small_memory : device::largest_memory_on_host) &&
+                        (is_unified || where == device::Storage::shared);
   // With shader validation every buffer has pages of its own: what is beyond its end is nobody's.
-  if (bytes <= largest_small_memory && !shader_validation_enabled())
+  if (is_small && !shader_validation_enabled())
     if (auto small = take_small_memory(*device.device, bytes, where)) return counted(device, std::move(small), nullptr);
   return counted(device, device.device->allocate(bytes, where), nullptr);
 }

@@ -13,6 +13,7 @@
 #include "metal/device.hpp"
 #include "metal/heap.hpp"
 #include "metal/misuse.hpp"
+#include "metal/small_memory.hpp"
 #include "metal/texture_layout.hpp"
 
 namespace metalloid::metal {
@@ -22,10 +23,10 @@ namespace {
 // Null if there is no memory for the description.
 TextureObject* make_texture(DeviceObject* device, ResourceModes modes, Placement placement,
                             const device::TextureDescription& texture, MTL::TextureUsage usage) {
-  auto memory = device->device->allocate(sizeof texture, device::Storage::shared);
+  auto memory = take_small_memory(*device->device, sizeof texture, device::Storage::shared);
   if (!memory) return nullptr;
-  std::memcpy((*memory)->host, &texture, sizeof texture);
-  return new TextureObject(device, modes, std::move(placement), *std::move(memory), usage);
+  std::memcpy(memory->host, &texture, sizeof texture);
+  return new TextureObject(device, modes, std::move(placement), std::move(memory), usage);
 }
 
 TextureObject* make_texture(DeviceObject* device, const TextureProperties& asked, Placement placement,

@@ -34,6 +34,7 @@ void for_each_row(const MTL::Texture* texture, MTL::Region region, NS::UInteger 
   const auto bytes = self->bytes_of(region, level, slice);
   const std::string wrong = !bytes ? bytes.error() : !program ? "the bytes are null" : check(*bytes, layout);
   if (!wrong.empty()) return report_misuse(nullptr, wrong, call);
+  self->placement.memory->host_access();
   for (uint64_t image = 0; image < bytes->images; ++image)
     for (uint64_t row = 0; row < bytes->rows; ++row)
       copy_row(image * layout.bytes_per_image + row * layout.bytes_per_row,

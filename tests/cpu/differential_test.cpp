@@ -1,6 +1,7 @@
 // Every kernel of kernels/*.metal gives the same on the vector engine, at each width, as on the reference engine, and
 // touches no byte that is not its own. kernels/found has those that `metalloid fuzz kernels` found and reduced. Run
-// with METALLOID_PROCESSOR set, the tests see the code for lesser processors than the one they run on.
+// with METALLOID_PROCESSOR set, the tests see the code for lesser processors than the one they run on; with
+// METALLOID_DEVICE, they compare that device with the CPU's reference engine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,15 +62,23 @@ std::shared_ptr<const Library> library_of(const std::string& source) {
   return library;
 }
 
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
 // Lesser processors differ in how they do what all widths do.
 std::vector<Engine> engines() {
-  const char* processor = std::getenv("METALLOID_PROCESSOR");
-  return processor && *processor ? std::vector<Engine>{{"vector", 32}} : vector_engines();
+  if (const std::string device = setting("METALLOID_DEVICE"); !device.empty()) return {{device, 0}};
+  if (!setting("METALLOID_PROCESSOR").empty()) return {{"vector", 32}};
+  return vector_engines();
 }
 
 class Differential : public testing::TestWithParam<Named> {
  protected:
   void SetUp() override {
+    for (const Engine& engine : engines())
+      if (const auto present = check_presence(engine); !present) GTEST_SKIP() << present.error();
     const auto processor = cpu::host_processor();
     if (!processor && processor.error().find("lacks what that one has") != std::string::npos)
       GTEST_SKIP() << processor.error();

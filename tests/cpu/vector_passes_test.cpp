@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bitcode/function_pointers.hpp"
 #include "cpu/vector/passes.hpp"
 #include "run_ir.hpp"
 
@@ -58,7 +59,7 @@ attributes #0 = { convergent }
 TEST(FunctionPointers, CallsThroughThemReachTheFunctionsOfTheirSignature) {
   Ir ir(function_pointers);
   llvm::Function* visible[] = {&ir.function("twice_of_int"), &ir.function("twice")};
-  resolve_function_pointers(ir.module(), visible);
+  bitcode::resolve_function_pointers(ir.module(), visible);
   ir.expect_valid();
   for (llvm::Function& function : ir.module())
     for (llvm::Instruction& instruction : llvm::instructions(function))
@@ -73,8 +74,8 @@ TEST(FunctionPointers, CallsThroughThemReachTheFunctionsOfTheirSignature) {
   auto* call = ir.find<float(uint64_t, float)>("call");
   auto* call_int = ir.find<int(uint64_t, int)>("call_int");
   auto* call_nth = ir.find<float(uint64_t, float)>("call_nth");
-  EXPECT_EQ(call(handle_of_visible_function(1), 21), 42);
-  EXPECT_EQ(call_int(handle_of_visible_function(0), 21), 42);
+  EXPECT_EQ(call(bitcode::handle_of_visible_function(1), 21), 42);
+  EXPECT_EQ(call_int(bitcode::handle_of_visible_function(0), 21), 42);
   EXPECT_EQ(call_nth(0, 21), -21);
   EXPECT_EQ(call_nth(1, 21), 42);
   EXPECT_EQ(ir.find<int(int)>("recursion")(5), 7);
@@ -83,9 +84,9 @@ TEST(FunctionPointers, CallsThroughThemReachTheFunctionsOfTheirSignature) {
 TEST(FunctionPointers, CallingWhatIsNoFunctionOfTheSignatureGivesZero) {
   Ir ir(function_pointers);
   llvm::Function* visible[] = {&ir.function("twice_of_int"), &ir.function("twice")};
-  resolve_function_pointers(ir.module(), visible);
+  bitcode::resolve_function_pointers(ir.module(), visible);
   auto* call = ir.find<float(uint64_t, float)>("call");
-  for (const uint64_t handle : {uint64_t(0), handle_of_visible_function(0), uint64_t(1) << 40})
+  for (const uint64_t handle : {uint64_t(0), bitcode::handle_of_visible_function(0), uint64_t(1) << 40})
     EXPECT_EQ(call(handle, 21), 0);
 }
 

@@ -90,6 +90,26 @@ TEST(Compare, AKernelThatTheReferenceEngineCannotRunIsAnError) {
   expect_part(wrong_arguments.error(), "takes 0 arguments");
 }
 
+TEST(Compare, AnotherDeviceIsComparedInItsOwnMemory) {
+  const std::vector<Engine> device = {{"cpu", 0}};
+  const auto right = differences(only_case(add), device);
+  ASSERT_TRUE(right) << right.error();
+  EXPECT_TRUE(right->empty()) << to_text(right->front());
+  const auto beside = differences(only_case(add), device, [](std::string source) {
+    return source.replace(source.find("out[i] ="), 8, "out[i] = out[i == 99 ? 100 : i] =");
+  });
+  ASSERT_TRUE(beside) << beside.error();
+  ASSERT_EQ(beside->size(), 1u);
+  EXPECT_EQ(to_text(beside->front()), "cpu, grid 100x1x1 group 32x1x1: writes beside a buffer");
+}
+
+TEST(Compare, ADeviceThatIsNotThereIsAnError) {
+  const auto present = check_presence({"abacus", 0});
+  ASSERT_FALSE(present);
+  expect_part(present.error(), "abacus");
+  EXPECT_TRUE(check_presence({"cpu", 0}));
+}
+
 TEST(Compare, GroupFunctionsNeedTheirLanes) {
   const auto library = compile_source(R"(
     #include <metal_stdlib>

@@ -65,3 +65,10 @@ PEER
   grep -qE "^exp +4 Ki +[0-9.]+ +wrong +- " stdout || fail "a wrong result was timed"
   expect_text stderr "exp, OpenCL: 4096 of 4096 results are wrong; number 0 is 0, not "
 }
+
+it_measures_on_the_device_that_is_asked_for() {
+  expect 0 metalloid bench launch --device cpu --runs 10 --dispatches 10
+  expect_text stdout "on Metalloid CPU"
+  expect 3 metalloid bench launch --device abacus --runs 10 --dispatches 10
+  expect_text stderr abacus
+}

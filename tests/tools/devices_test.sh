@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # metalloid devices
 
-it_lists_the_cpu() {
+it_lists_devices_with_memory_and_limits() {
   expect 0 metalloid devices
   expect_text stdout "(default)"
+  expect_text stdout "GiB to work with"
   expect_text stdout "threads"
   expect_empty stderr
 }

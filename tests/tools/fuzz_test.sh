@@ -19,3 +19,13 @@ it_refuses_widths_that_no_engine_has() {
   expect 2 metalloid fuzz kernels --width 7
   expect_text stderr "--width"
 }
+
+it_compares_a_device_with_the_reference_engine() {
+  expect 0 metalloid fuzz kernels --device cpu --seed 2168 --count 2 --keep found
+  expect_text stdout "2 random kernels, 0 of them wrong"
+}
+
+it_says_so_when_the_device_to_compare_does_not_exist() {
+  expect 3 metalloid fuzz kernels --device abacus
+  expect_text stderr "there is no device 'abacus'"
+}

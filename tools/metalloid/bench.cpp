@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace metalloid::tool {
@@ -10,9 +11,14 @@ namespace metalloid::tool {
 void add_bench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Measure how long things take");
   bench->require_subcommand(1);
+  bench->fallthrough();
+  bench->add_option_function<std::string>(
+      "--device", [](const std::string& name) { setenv("METALLOID_DEVICE", name.c_str(), 1); },
+      "The device to measure: a part of its name, as `metalloid devices` shows it");
   add_bench_compile(*bench);
   add_bench_launch(*bench);
   add_bench_kernels(*bench);
+  add_bench_nvidia(*bench);
 }
 
 void show_figures(const std::vector<Figure>& figures, bool as_json) {

@@ -29,5 +29,6 @@ void require(bool condition, const std::string& what);
 void add_bench_compile(CLI::App& bench);
 void add_bench_launch(CLI::App& bench);
 void add_bench_kernels(CLI::App& bench);
+void add_bench_nvidia(CLI::App& bench);
 
 }  // namespace metalloid::tool

@@ -4,15 +4,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 
-#include <span>
-
 namespace metalloid::cpu::vector {
-
-// Calls through pointers become a choice between the functions that can be meant: those that have their address taken
-// in the module and the visible functions linked in, by signature. A function's address becomes its handle, a number
-// other than 0 (handle_of_visible_function); calling any other does nothing and gives zero.
-void resolve_function_pointers(llvm::Module& module, std::span<llvm::Function* const> visible_functions);
-uint64_t handle_of_visible_function(size_t place);  // its place in the request
 
 // memcpy, memmove and memset of known sizes become loads and stores of elements; of sizes that only run time knows,
 // loops.

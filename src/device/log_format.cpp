@@ -1,4 +1,4 @@
-#include "cpu/log_format.hpp"
+#include "device/log_format.hpp"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace metalloid::cpu {
+namespace metalloid::device {
 namespace {
 
 constexpr std::string_view missing = "<missing>", unreadable = "<unreadable>";
@@ -202,4 +202,4 @@ std::string format_log(const char* format, const uint64_t* slots, uint32_t bytes
   return text;
 }
 
-}  // namespace metalloid::cpu
+}  // namespace metalloid::device

@@ -14,9 +14,9 @@
 
 #include <vector>
 
-#include "cpu/vector/passes.hpp"
+#include "bitcode/function_pointers.hpp"
 
-namespace metalloid::cpu::vector {
+namespace metalloid::bitcode {
 
 namespace {
 
@@ -119,4 +119,4 @@ uint64_t handle_of_visible_function(size_t place) {
   return place + 1;
 }
 
-}  // namespace metalloid::cpu::vector
+}  // namespace metalloid::bitcode

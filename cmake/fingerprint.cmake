@@ -1,4 +1,5 @@
-# Writes a C++ file that defines metalloid::cpu::compiler_fingerprint(): the hash of the files listed in SOURCES.
+# Writes a C++ file that defines metalloid::<ROOM>::compiler_fingerprint(), declared in HEADER: the hash of the files
+# listed in SOURCES.
 file(STRINGS ${SOURCES} sources)
 set(hashes "")
 foreach(source IN LISTS sources)
@@ -6,11 +7,11 @@ foreach(source IN LISTS sources)
   string(APPEND hashes ${hash})
 endforeach()
 string(SHA256 fingerprint "${hashes}")
-file(WRITE ${OUTPUT} "#include \"cpu/object_code.hpp\"
+file(WRITE ${OUTPUT} "#include \"${HEADER}\"
 
-namespace metalloid::cpu {
+namespace metalloid::${ROOM} {
 
 std::string_view compiler_fingerprint() { return \"${fingerprint}\"; }
 
-}  // namespace metalloid::cpu
+}  // namespace metalloid::${ROOM}
 ")

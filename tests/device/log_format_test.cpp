@@ -1,5 +1,5 @@
 // Messages of os_log: what printf would print, of arguments in slots, whatever the format.
-#include "cpu/log_format.hpp"
+#include "device/log_format.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace metalloid::cpu {
+namespace metalloid::device {
 namespace {
 
 uint64_t slot(float value) {
@@ -121,4 +121,4 @@ TEST(LogFormat, SurvivesAnyFormat) {
 }
 
 }  // namespace
-}  // namespace metalloid::cpu
+}  // namespace metalloid::device

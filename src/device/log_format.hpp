@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 
-namespace metalloid::cpu {
+namespace metalloid::device {
 
 // Reads `bytes` of slots and no more: a conversion without an argument gives "<missing>", and what is no conversion
 // stands as it is written. Annotations as in %{public}d are accepted and mean nothing. %s takes the address of a
 // string; null is "(null)", and one that cannot be read is "<unreadable>".
 std::string format_log(const char* format, const uint64_t* slots, uint32_t bytes);
 
-}  // namespace metalloid::cpu
+}  // namespace metalloid::device

@@ -1,0 +1,81 @@
+// A kernel of a library as PTX, the assembly language that NVIDIA's driver takes.
+//
+// The kernel's parameters are, in this order: for each slot (device/pipeline.hpp) a 64-bit number, the argument's value
+// (of threadgroup memory, its offset in bytes in the dynamic shared memory); then one LaunchSize.
+#pragma once
+
+#include <cstdint>
+#include <metalloid/result.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/pipeline.hpp"
+#include "device/size.hpp"
+
+namespace metalloid::nvidia {
+
+// What code is made for: compute capability 9.0 is 90.
+struct Architecture {
+  uint32_t capability = 75;
+
+  std::string name() const { return "sm_" + std::to_string(capability); }  // as LLVM and ptxas call it
+  bool operator==(const Architecture&) const = default;
+};
+
+constexpr uint32_t least_capability = 75;
+
+// How large a launch is. A grid of threadgroups too long in y or z for the hardware is launched as a row of x * y * z
+// threadgroups, each of which works out its own position.
+struct LaunchSize {
+  device::Size threads_per_grid;
+  device::Size threads_per_threadgroup;
+  device::Size threadgroups_per_grid;
+  uint32_t is_row = 0;
+  uint64_t log = 0;  // address of a LogBuffer, if the kernel logs
+};
+
+// Memory that kernels write messages to: records of whole 64-bit words. When it is full, messages are counted only.
+struct LogBuffer {
+  uint32_t used = 0, capacity = 0;  // words
+  uint32_t lost = 0;                // messages that did not fit
+  uint32_t padding = 0;
+  // Then records: one word, the number of the site (LogSite) in its lower half and of the words that follow, the slots
+  // of the message's arguments (docs/builtins.md, Logging), in its upper half.
+};
+
+// A call of os_log in a kernel.
+struct LogSite {
+  int level = 3;
+  std::string subsystem, category, format;
+};
+
+// What a launch lets the code take for granted.
+struct Assumptions {
+  bool is_even = false;  // threadgroups fill the grid, which is no row
+
+  bool operator==(const Assumptions&) const = default;
+};
+
+constexpr std::string_view entry_symbol = "metalloid_entry";
+
+struct CompiledKernel {
+  std::string ptx;
+  uint32_t static_threadgroup_memory = 0;  // bytes
+  std::vector<bool> uses_argument;         // of each slot
+  std::vector<LogSite> log_sites;          // by number; empty: the kernel never logs
+};
+
+// From the first archive that has it, else from the disk cache, else compiled now; then archives that asked for it and
+// did not have it are given it.
+Result<CompiledKernel> compile(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                               const Architecture& architecture, const Assumptions& assumptions = {});
+
+// What visible function number `place` of the request is called through in a table.
+uint64_t visible_function_handle(size_t place);
+
+// Of the sources that PTX is made by.
+std::string_view compiler_fingerprint();
+
+}  // namespace metalloid::nvidia

@@ -1,0 +1,54 @@
+// A kernel compiled for a GPU: its PTX, and the modules that the driver made of it. There is a variant for each set of
+// assumptions (compile.hpp), compiled when it is first needed. A module lives in a context; in a new one it is loaded
+// again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <metalloid/result.hpp>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/pipeline.hpp"
+#include "nvidia/compile.hpp"
+#include "nvidia/context.hpp"
+
+namespace metalloid::nvidia {
+
+class Pipeline final : public device::Pipeline {
+ public:
+  static Result<std::shared_ptr<Pipeline>> make(std::shared_ptr<Gpu> gpu, const device::PipelineRequest& request);
+  ~Pipeline() override;
+
+  uint64_t function_address(std::string_view name) const override;
+
+  struct Code {
+    cuda::Function function = nullptr;
+    const std::vector<LogSite>* log_sites = nullptr;  // the pipeline's
+  };
+
+  // In the present context.
+  Result<Code> code(const Gpu::Use& use, const Assumptions& assumptions) const;
+
+ private:
+  struct Variant {
+    std::optional<CompiledKernel> code;
+    cuda::Module module = nullptr;
+    cuda::Function function = nullptr;
+    uint32_t generation = 0;  // of the context that has the module
+  };
+
+  Pipeline(std::shared_ptr<Gpu> gpu, const device::PipelineRequest& request)
+      : gpu_(std::move(gpu)), request_(request) {}
+  Status compile(Variant& variant, const Assumptions& assumptions) const;
+  Status load(const Gpu::Use& use, Variant& variant) const;
+
+  const std::shared_ptr<Gpu> gpu_;
+  const device::PipelineRequest request_;
+  mutable std::mutex mutex_;
+  mutable std::array<Variant, 2> variants_;  // for any launch, for even ones
+};
+
+}  // namespace metalloid::nvidia

@@ -1,0 +1,80 @@
+#include "nvidia/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "nvidia/clock.hpp"
+#include "nvidia/memory.hpp"
+
+namespace metalloid::nvidia {
+
+Result<std::unique_ptr<Stream>> Stream::make(std::shared_ptr<Gpu> gpu) {
+  auto word = allocate_pinned_memory(gpu, sizeof(uint64_t));
+  if (!word) return Error{word.error()};
+  std::unique_ptr<Stream> stream(new Stream(gpu, *std::move(word)));
+  auto use = gpu->use();
+  if (!use) return Error{use.error()};
+  stream->generation_ = use->generation();
+  cuda::Code code = gpu->driver.create_stream(&stream->handle_, cuda::stream_without_default);
+  if (code == cuda::Code::success) code = gpu->driver.create_event(&stream->anchor_, 0);
+  if (code == cuda::Code::success) code = stream->compare_clocks(*use);
+  if (code != cuda::Code::success)
+    return Error{fmt::format("{} has no stream for a queue: {}", gpu->properties.name, gpu->driver.describe(code))};
+  return stream;
+}
+
+Stream::~Stream() {
+  auto use = gpu_->use();
+  if (!use || use->generation() != generation_) return;
+  for (cuda::Event event : events_) use->driver().destroy_event(event);
+  if (anchor_) use->driver().destroy_event(anchor_);
+  if (handle_) use->driver().destroy_stream(handle_);
+}
+
+cuda::Code Stream::place_mark(const Gpu::Use& use) {
+  return use.driver().write_value(handle_, word_->address, ++placed_, 0);
+}
+
+// What the GPU did before the mark is seen by whoever has seen the mark.
+uint64_t Stream::passed() const {
+  return std::atomic_ref(*static_cast<uint64_t*>(word_->host)).load(std::memory_order_acquire);
+}
+
+cuda::Event Stream::record_event(const Gpu::Use& use) {
+  cuda::Event event = nullptr;
+  if (events_.empty()) {
+    if (use.driver().create_event(&event, 0) != cuda::Code::success) return nullptr;
+  } else {
+    event = events_.back();
+    events_.pop_back();
+  }
+  if (use.driver().record_event(event, handle_) == cuda::Code::success) return event;
+  give_back(event);
+  return nullptr;
+}
+
+void Stream::give_back(cuda::Event event) {
+  if (event) events_.push_back(event);
+}
+
+uint64_t Stream::time_of(const Gpu::Use& use, cuda::Event event) {
+  const uint64_t present = now();
+  float milliseconds = 0;
+  if (!event || use.driver().get_elapsed_time(&milliseconds, anchor_, event) != cuda::Code::success) return present;
+  const uint64_t time = anchor_time_ + static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
+  if (time <= present) return time;
+  anchor_time_ -= time - present;  // nothing is seen before it happens: the anchor was noted too late
+  return present;
+}
+
+cuda::Code Stream::compare_clocks(const Gpu::Use& use) {
+  constexpr uint64_t interval = 1'000'000'000;
+  if (anchor_time_ != 0 && now() - anchor_time_ < interval) return cuda::Code::success;
+  cuda::Code code = use.driver().record_event(anchor_, handle_);
+  if (code == cuda::Code::success) code = use.driver().synchronize_stream(handle_);
+  anchor_time_ = now();
+  return code;
+}
+
+}  // namespace metalloid::nvidia

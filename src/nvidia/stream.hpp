@@ -1,0 +1,50 @@
+// The commands of a queue on their way to the GPU, and how the host learns how far they have come. Marks are numbers
+// that the GPU writes to a word of pinned memory in passing: reading it is the fastest way to see that work is done. A
+// stream lives in one context; when that is rebuilt, it is made anew.
+#pragma once
+
+#include <memory>
+#include <metalloid/result.hpp>
+#include <vector>
+
+#include "nvidia/context.hpp"
+
+namespace metalloid::nvidia {
+
+class Stream {
+ public:
+  static Result<std::unique_ptr<Stream>> make(std::shared_ptr<Gpu> gpu);
+  ~Stream();
+
+  cuda::Stream handle() const { return handle_; }
+  uint32_t generation() const { return generation_; }
+
+  uint64_t last_mark() const { return placed_; }
+  cuda::Code place_mark(const Gpu::Use& use);  // behind all that was put on the stream so far
+  uint64_t passed() const;                     // the last mark that was
+
+  // Events note when the GPU came by; null if the driver has none left. They are given back to be used again.
+  cuda::Event record_event(const Gpu::Use& use);
+  void give_back(cuda::Event event);
+
+  // When that was, in nanoseconds of the device's clock. The event has been passed.
+  uint64_t time_of(const Gpu::Use& use, cuda::Event event);
+
+  // Compares the GPU's clock with the host's, now and then. Nothing is under way.
+  cuda::Code compare_clocks(const Gpu::Use& use);
+
+ private:
+  Stream(std::shared_ptr<Gpu> gpu, std::unique_ptr<device::Memory> word)
+      : gpu_(std::move(gpu)), word_(std::move(word)) {}
+
+  const std::shared_ptr<Gpu> gpu_;
+  const std::unique_ptr<device::Memory> word_;
+  cuda::Stream handle_ = nullptr;
+  uint32_t generation_ = 0;
+  uint64_t placed_ = 0;
+  std::vector<cuda::Event> events_;  // that are free
+  cuda::Event anchor_ = nullptr;     // passed at `anchor_time_` of the host's clock
+  uint64_t anchor_time_ = 0;
+};
+
+}  // namespace metalloid::nvidia

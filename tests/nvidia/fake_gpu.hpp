@@ -1,0 +1,113 @@
+// What the tests of the host's side share: a GPU of the fake driver, a kernel for it, and queues to run it on.
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <metalloid/compiler.hpp>
+#include <string>
+#include <vector>
+
+#include "fake_driver.hpp"
+#include "nvidia/nvidia_device.hpp"
+
+namespace metalloid::nvidia {
+
+class FakeGpu : public testing::Test {
+ public:
+  FakeGpu() {
+    setenv("METALLOID_CUDA_DRIVER", METALLOID_FAKE_DRIVER, 1);
+    library_ = dlopen(METALLOID_FAKE_DRIVER, RTLD_NOW);
+    const auto devices = make_devices();
+    if (devices.empty()) return;
+    device_ = devices.front();
+    controls_ = reinterpret_cast<fake::Controls* (*)()>(dlsym(library_, "metalloid_fake_controls"))();
+    controls_->holds_launches = false;
+    controls_->launches = controls_->copies = controls_->prefetches = controls_->modules = 0;
+  }
+
+ protected:
+  void SetUp() override {
+    if (access(METALLOID_FAKE_DRIVER, R_OK) != 0) GTEST_SKIP() << "the driver that is played was not copied along";
+    ASSERT_TRUE(device_) << why_there_are_none();
+  }
+
+  void go_on() { reinterpret_cast<void (*)()>(dlsym(library_, "metalloid_fake_go_on"))(); }
+
+  std::unique_ptr<device::Memory> memory(size_t bytes, device::Storage storage = device::Storage::shared) {
+    auto made = device_->allocate(bytes, storage);
+    EXPECT_TRUE(made) << made.error();
+    return made ? *std::move(made) : nullptr;
+  }
+
+  // A kernel with these slots; what it does when it is launched is `does`.
+  std::shared_ptr<device::Pipeline> kernel(fake::Kernel does) {
+    static const auto library = [] {
+      CompileOptions options;
+      options.cache = false;
+      return compile(
+          "#include <metal_stdlib>\n"
+          "kernel void add(device int* values, constant int& by, uint i [[thread_position_in_grid]]) {\n"
+          "  values[i] += by;\n}\n",
+          options);
+    }();
+    EXPECT_TRUE(library.library) << format(library.diagnostics);
+    controls_->kernel = does;
+    controls_->parameters = 2;
+    device::PipelineRequest request;
+    request.kernel = {library.library, "add", {}};
+    auto pipeline = device_->compile(request);
+    EXPECT_TRUE(pipeline) << pipeline.error();
+    return pipeline ? *pipeline : nullptr;
+  }
+
+  static device::Dispatch dispatch(const device::Pipeline& pipeline, std::vector<device::Argument> arguments,
+                                   device::CommandList& list, device::Size threads = {64, 1, 1}) {
+    auto* copied = static_cast<device::Argument*>(
+        list.arena.allocate(arguments.size() * sizeof(device::Argument), alignof(device::Argument)));
+    std::copy(arguments.begin(), arguments.end(), copied);
+    return {&pipeline, copied, threads, {32, 1, 1}, 0};
+  }
+
+  static std::future<device::Outcome> submit(device::Queue& queue, device::CommandList list) {
+    auto done = std::make_shared<std::promise<device::Outcome>>();
+    auto submission = std::make_unique<device::Submission>();
+    submission->list = std::move(list);
+    submission->log = [](const device::Log&) {};
+    submission->completed = [done](const device::Outcome& outcome) { done->set_value(outcome); };
+    queue.submit(std::move(submission));
+    return done->get_future();
+  }
+
+  std::shared_ptr<device::Device> device_;
+  fake::Controls* controls_ = nullptr;
+
+ private:
+  void* library_ = nullptr;
+};
+
+// What kernels of the tests do: 64 integers, and a number to add.
+inline int adds(const fake::Launch& launch) {
+  auto* values = reinterpret_cast<int*>(*static_cast<uint64_t*>(launch.parameters[0]));
+  const int by = *reinterpret_cast<const int*>(*static_cast<uint64_t*>(launch.parameters[1]));
+  for (int i = 0; i < 64; ++i) values[i] += by;
+  return 0;
+}
+
+inline int faults(const fake::Launch&) {
+  return 700;
+}
+
+inline device::Argument argument(const device::Memory& memory) {
+  return {memory.address, memory.size};
+}
+
+inline int* integers(const device::Memory& memory) {
+  return static_cast<int*>(memory.host);
+}
+
+}  // namespace metalloid::nvidia

@@ -1,0 +1,60 @@
+// Every kernel that the CPU's engines are compared on becomes PTX for the oldest architecture there is code for, for
+// the first with all kinds of tensor cores that we use, and for the newest; LLVM's verifier and, where it is installed,
+// NVIDIA's assembler take it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "assembler.hpp"
+#include "differ/run.hpp"
+#include "nvidia/compile.hpp"
+
+namespace metalloid::nvidia {
+namespace {
+
+std::vector<std::string> files() {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(METALLOID_SOURCE_DIR "/tests/cpu/kernels"))
+    if (entry.path().extension() == ".metal") found.push_back(entry.path().stem().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+class Ptx : public testing::TestWithParam<std::tuple<std::string, uint32_t>> {};
+
+TEST_P(Ptx, IsMadeOfEveryKernelAndTakenByTheAssembler) {
+  const auto& [file, capability] = GetParam();
+  std::stringstream source;
+  source << std::ifstream(METALLOID_SOURCE_DIR "/tests/cpu/kernels/" + file + ".metal").rdbuf();
+  auto library = differ::compile_source(source.str());
+  ASSERT_TRUE(library) << library.error();
+  const auto assembler = find_assembler();
+  const Architecture architecture{capability};
+  std::string all;
+  for (const Function& function : (*library)->functions()) {
+    if (function.kind != FunctionKind::kernel) continue;
+    device::PipelineRequest request;
+    request.kernel = {*library, function.name, {}};
+    const auto slots = device::argument_slots(function, **library, {});
+    for (const bool is_even : {false, true}) {
+      auto kernel = compile(request, slots, architecture, {.is_even = is_even});
+      ASSERT_TRUE(kernel) << function.name << ": " << kernel.error();
+      EXPECT_EQ(kernel->uses_argument.size(), slots.size());
+      if (assembler) {
+        EXPECT_EQ(problem_of(kernel->ptx, architecture.name(), *assembler), "") << function.name;
+      }
+    }
+  }
+  if (!assembler) GTEST_SKIP() << "there is no ptxas; install NVIDIA's CUDA toolkit to have PTX assembled";
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Ptx, testing::Combine(testing::ValuesIn(files()), testing::Values(75u, 80u, 90u)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_sm_" + std::to_string(std::get<1>(info.param));
+                         });
+
+}  // namespace
+}  // namespace metalloid::nvidia

@@ -1,0 +1,144 @@
+// Kernels as one writes them for a GPU: four numbers in each access, a row of 4096 in a threadgroup's registers,
+// products of simdgroup matrices from tiles in threadgroup memory.
+#include <metal_stdlib>
+#include <metal_simdgroup_matrix>
+using namespace metal;
+
+kernel void gpu_add(device const float4* x, device const float4* y, device float4* out,
+                    uint i [[thread_position_in_grid]]) {
+  out[i] = x[i] + y[i];
+}
+
+constant constexpr uint row_threads = 1024, row_simdgroups = row_threads / 32;
+
+// What the SIMD-groups of a row found, combined.
+template <typename Combine>
+static float over_row(float of_simdgroup, threadgroup float* partial, uint lane, uint simdgroup, Combine combine) {
+  if (lane == 0) partial[simdgroup] = of_simdgroup;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  return combine(partial[lane]);
+}
+
+// Rows of 4 * 1024 numbers, one threadgroup each.
+kernel void gpu_softmax(device const float4* x, device float4* out, uint row [[threadgroup_position_in_grid]],
+                        uint i [[thread_position_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
+                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  threadgroup float largest_of[row_simdgroups], sum_of[row_simdgroups];
+  const float4 values = x[row * row_threads + i];
+  const float own = max(max(values.x, values.y), max(values.z, values.w));
+  const float largest =
+      over_row(simd_max(own), largest_of, lane, simdgroup, [](float value) { return simd_max(value); });
+  const float4 powers = exp(values - largest);
+  const float sum = over_row(simd_sum(powers.x + powers.y + powers.z + powers.w), sum_of, lane, simdgroup,
+                             [](float value) { return simd_sum(value); });
+  out[row * row_threads + i] = powers * (1.0f / sum);
+}
+
+kernel void gpu_rms_norm(device const float4* x, device const float4* weight, device float4* out,
+                         uint row [[threadgroup_position_in_grid]], uint i [[thread_position_in_threadgroup]],
+                         uint lane [[thread_index_in_simdgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  threadgroup float partial[row_simdgroups];
+  const float4 values = x[row * row_threads + i];
+  const float sum = over_row(simd_sum(dot(values, values)), partial, lane, simdgroup,
+                             [](float value) { return simd_sum(value); });
+  out[row * row_threads + i] = values * weight[i] * rsqrt(sum / (4 * row_threads) + 1e-5f);
+}
+
+// A SIMD-group has a row of the matrix.
+kernel void gpu_matvec(device const float4* matrix, device const float4* vector, device float* out,
+                       constant uint& width, uint group [[threadgroup_position_in_grid]],
+                       uint lane [[thread_index_in_simdgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],
+                       uint simdgroups [[simdgroups_per_threadgroup]]) {
+  const uint row = group * simdgroups + simdgroup, columns = width / 4;
+  device const float4* numbers = matrix + ulong(row) * columns;
+  float4 sums = 0;
+  #pragma unroll(8)
+  for (uint i = lane; i < columns; i += 32) sums += numbers[i] * vector[i];
+  const float sum = simd_sum(sums.x + sums.y + sums.z + sums.w);
+  if (lane == 0) out[row] = sum;
+}
+
+// C = A B, row by row in memory, sizes multiples of a tile's. A threadgroup of eight SIMD-groups has a tile of 128 x 128
+// of C, each of them 64 rows and 32 columns of it.
+constant constexpr uint tile = 128, depth = 32, padding = 8, tile_threads = 256;
+constant constexpr uint own_rows = 64, own_columns = 32, parts_down = own_rows / 8, parts_across = own_columns / 8;
+
+// A thread's share of a tile, on its way from device memory to threadgroup memory.
+template <typename T, uint rows, uint columns>
+struct Share {
+  static constant constexpr uint in_row = columns / 4, count = rows * in_row / tile_threads;
+  vec<T, 4> parts[count];
+
+  void load(device const T* from, uint stride, uint i) {
+    #pragma unroll
+    for (uint k = 0; k < count; ++k) {
+      const uint place = i + k * tile_threads;
+      parts[k] = *(device const vec<T, 4>*)(from + ulong(place / in_row) * stride + place % in_row * 4);
+    }
+  }
+  void store(threadgroup T* to, uint row_length, uint i) const {
+    #pragma unroll
+    for (uint k = 0; k < count; ++k) {
+      const uint place = i + k * tile_threads;
+      *(threadgroup vec<T, 4>*)(to + place / in_row * row_length + place % in_row * 4) = parts[k];
+    }
+  }
+};
+
+template <typename T>
+kernel void gpu_matmul(device const T* a, device const T* b, device T* c, constant uint& n, constant uint& k,
+                       uint2 group [[threadgroup_position_in_grid]], uint i [[thread_index_in_threadgroup]],
+                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  threadgroup T tile_of_a[tile * (depth + padding)], tile_of_b[depth * (tile + padding)];
+  const uint row = simdgroup / 4 * own_rows, column = simdgroup % 4 * own_columns;
+  simdgroup_float8x8 sums[parts_down][parts_across];
+  for (uint y = 0; y < parts_down; ++y)
+    for (uint x = 0; x < parts_across; ++x) sums[y][x] = simdgroup_float8x8(0);
+  Share<T, tile, depth> of_tile_a;
+  Share<T, depth, tile> of_tile_b;
+  a += ulong(group.y) * tile * k;
+  b += group.x * tile;
+  of_tile_a.load(a, k, i);
+  of_tile_b.load(b, n, i);
+  for (uint start = 0; start < k; start += depth) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    of_tile_a.store(tile_of_a, depth + padding, i);
+    of_tile_b.store(tile_of_b, tile + padding, i);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (start + depth < k) {
+      of_tile_a.load(a + start + depth, k, i);
+      of_tile_b.load(b + ulong(start + depth) * n, n, i);
+    }
+    #pragma unroll
+    for (uint inner = 0; inner < depth; inner += 8) {
+      simdgroup_matrix<T, 8, 8> of_a[parts_down], of_b[parts_across];
+      #pragma unroll
+      for (uint y = 0; y < parts_down; ++y)
+        simdgroup_load(of_a[y], tile_of_a + (row + y * 8) * (depth + padding) + inner, depth + padding);
+      #pragma unroll
+      for (uint x = 0; x < parts_across; ++x)
+        simdgroup_load(of_b[x], tile_of_b + inner * (tile + padding) + column + x * 8, tile + padding);
+      #pragma unroll
+      for (uint y = 0; y < parts_down; ++y)
+        #pragma unroll
+        for (uint x = 0; x < parts_across; ++x)
+          simdgroup_multiply_accumulate(sums[y][x], of_a[y], of_b[x], sums[y][x]);
+    }
+  }
+  device T* out = c + (ulong(group.y) * tile + row) * n + group.x * tile + column;
+  #pragma unroll
+  for (uint y = 0; y < parts_down; ++y)
+    #pragma unroll
+    for (uint x = 0; x < parts_across; ++x) {
+      simdgroup_matrix<T, 8, 8> rounded;
+      rounded.thread_elements()[0] = T(sums[y][x].thread_elements()[0]);
+      rounded.thread_elements()[1] = T(sums[y][x].thread_elements()[1]);
+      simdgroup_store(rounded, out + ulong(y) * 8 * n + x * 8, n);
+    }
+}
+
+template [[host_name("gpu_matmul_float")]] kernel void gpu_matmul(device const float*, device const float*,
+                                                                  device float*, constant uint&, constant uint&, uint2,
+                                                                  uint, uint);
+template [[host_name("gpu_matmul_half")]] kernel void gpu_matmul(device const half*, device const half*, device half*,
+                                                                 constant uint&, constant uint&, uint2, uint, uint);
