@@ -67,15 +67,22 @@ Gpu::~Gpu() {
     if (context) driver.destroy_context(context);
 }
 
+// After a fault, some drivers make a context that is as broken as the last.
 Status Gpu::make_context() {
-  if (const cuda::Code code = driver.create_context(&context_, cuda::map_host_memory, device);
-      code != cuda::Code::success) {
+  const auto cannot_be_used = [&](cuda::Code code) {
     context_ = nullptr;
     return Error{fmt::format("{} cannot be used: {}", properties.name, driver.describe(code))};
-  }
+  };
+  if (const cuda::Code code = driver.create_context(&context_, cuda::map_host_memory, device);
+      code != cuda::Code::success)
+    return cannot_be_used(code);
+  size_t free = 0, total = 0;
+  const cuda::Code code = driver.get_memory_info(&free, &total);
   cuda::Context made = nullptr;
   driver.pop_context(&made);  // a new context is current until then
-  return success();
+  if (code == cuda::Code::success) return success();
+  driver.destroy_context(made);
+  return cannot_be_used(code);
 }
 
 Gpu::Use::Use(Gpu& gpu, std::shared_lock<std::shared_mutex> lock) : gpu_(&gpu), lock_(std::move(lock)) {

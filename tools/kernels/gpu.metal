@@ -9,53 +9,70 @@ kernel void gpu_add(device const float4* x, device const float4* y, device float
   out[i] = x[i] + y[i];
 }
 
-constant constexpr uint row_threads = 1024, row_simdgroups = row_threads / 32;
+constant constexpr uint row_threads = 512, row_simdgroups = row_threads / 32;
 
-// What the SIMD-groups of a row found, combined.
-template <typename Combine>
-static float over_row(float of_simdgroup, threadgroup float* partial, uint lane, uint simdgroup, Combine combine) {
+// What the SIMD-groups of a threadgroup found, combined.
+template <uint simdgroups, typename Combine>
+static float over_threadgroup(float of_simdgroup, threadgroup float* partial, uint lane, uint simdgroup,
+                              float nothing, Combine combine) {
   if (lane == 0) partial[simdgroup] = of_simdgroup;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  return combine(partial[lane]);
+  return combine(lane < simdgroups ? partial[lane] : nothing);
 }
 
-// Rows of 4 * 1024 numbers, one threadgroup each.
+static float largest_of(float4 values) {
+  return max(max(values.x, values.y), max(values.z, values.w));
+}
+static float sum_of(float4 values) {
+  return values.x + values.y + values.z + values.w;
+}
+
+// Rows of 8 * 512 numbers, one threadgroup each.
 kernel void gpu_softmax(device const float4* x, device float4* out, uint row [[threadgroup_position_in_grid]],
                         uint i [[thread_position_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                         uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-  threadgroup float largest_of[row_simdgroups], sum_of[row_simdgroups];
-  const float4 values = x[row * row_threads + i];
-  const float own = max(max(values.x, values.y), max(values.z, values.w));
+  threadgroup float largest_ones[row_simdgroups], sums[row_simdgroups];
+  const uint first = row * 2 * row_threads + i, second = first + row_threads;
+  const float4 a = x[first], b = x[second];
   const float largest =
-      over_row(simd_max(own), largest_of, lane, simdgroup, [](float value) { return simd_max(value); });
-  const float4 powers = exp(values - largest);
-  const float sum = over_row(simd_sum(powers.x + powers.y + powers.z + powers.w), sum_of, lane, simdgroup,
-                             [](float value) { return simd_sum(value); });
-  out[row * row_threads + i] = powers * (1.0f / sum);
+      over_threadgroup<row_simdgroups>(simd_max(max(largest_of(a), largest_of(b))), largest_ones, lane, simdgroup,
+                                       -INFINITY, [](float value) { return simd_max(value); });
+  const float4 powers_a = exp(a - largest), powers_b = exp(b - largest);
+  const float scale =
+      1.0f / over_threadgroup<row_simdgroups>(simd_sum(sum_of(powers_a) + sum_of(powers_b)), sums, lane, simdgroup, 0,
+                                              [](float value) { return simd_sum(value); });
+  out[first] = powers_a * scale;
+  out[second] = powers_b * scale;
 }
 
 kernel void gpu_rms_norm(device const float4* x, device const float4* weight, device float4* out,
                          uint row [[threadgroup_position_in_grid]], uint i [[thread_position_in_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float partial[row_simdgroups];
-  const float4 values = x[row * row_threads + i];
-  const float sum = over_row(simd_sum(dot(values, values)), partial, lane, simdgroup,
-                             [](float value) { return simd_sum(value); });
-  out[row * row_threads + i] = values * weight[i] * rsqrt(sum / (4 * row_threads) + 1e-5f);
+  const uint first = row * 2 * row_threads + i, second = first + row_threads;
+  const float4 a = x[first], b = x[second];
+  const float sum = over_threadgroup<row_simdgroups>(simd_sum(dot(a, a) + dot(b, b)), partial, lane, simdgroup, 0,
+                                                     [](float value) { return simd_sum(value); });
+  const float scale = rsqrt(sum / (8 * row_threads) + 1e-5f);
+  out[first] = a * weight[i] * scale;
+  out[second] = b * weight[i + row_threads] * scale;
 }
 
-// A SIMD-group has a row of the matrix.
+// A threadgroup of 256 threads has a row of the matrix, of a multiple of 1024 numbers.
+constant constexpr uint matvec_threads = 256, matvec_simdgroups = matvec_threads / 32;
+
 kernel void gpu_matvec(device const float4* matrix, device const float4* vector, device float* out,
-                       constant uint& width, uint group [[threadgroup_position_in_grid]],
-                       uint lane [[thread_index_in_simdgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],
-                       uint simdgroups [[simdgroups_per_threadgroup]]) {
-  const uint row = group * simdgroups + simdgroup, columns = width / 4;
-  device const float4* numbers = matrix + ulong(row) * columns;
+                       constant uint& width, uint row [[threadgroup_position_in_grid]],
+                       uint i [[thread_position_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
+                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  threadgroup float partial[matvec_simdgroups];
+  device const float4* numbers = matrix + ulong(row) * (width / 4);
   float4 sums = 0;
-  #pragma unroll(8)
-  for (uint i = lane; i < columns; i += 32) sums += numbers[i] * vector[i];
-  const float sum = simd_sum(sums.x + sums.y + sums.z + sums.w);
-  if (lane == 0) out[row] = sum;
+  #pragma unroll(4)
+  for (uint j = 0; j < width / 4; j += matvec_threads) sums += numbers[j + i] * vector[j + i];
+  const float sum = over_threadgroup<matvec_simdgroups>(simd_sum(sum_of(sums)), partial, lane, simdgroup, 0,
+                                                        [](float value) { return simd_sum(value); });
+  if (i == 0) out[row] = sum;
 }
 
 // C = A B, row by row in memory, sizes multiples of a tile's. A threadgroup of eight SIMD-groups has a tile of 128 x 128

@@ -167,7 +167,7 @@ Measured add(Bench& bench) {
 
 Measured softmax(Bench& bench) {
   MTL::Buffer *x = bench.floats(size_t{size} * size), *out = bench.output(size_t{size} * size * 4);
-  const double time = bench.time("gpu_softmax", {size * 1024, 1, 1}, {1024, 1, 1}, {x, out}, {});
+  const double time = bench.time("gpu_softmax", {size * 512, 1, 1}, {512, 1, 1}, {x, out}, {});
   for (const size_t row : checked_rows) {
     const float* in = numbers_of(x) + row * size;
     double sum = 0;
@@ -181,7 +181,7 @@ Measured softmax(Bench& bench) {
 Measured rms_norm(Bench& bench) {
   MTL::Buffer *x = bench.floats(size_t{size} * size), *weight = bench.floats(size),
               *out = bench.output(size_t{size} * size * 4);
-  const double time = bench.time("gpu_rms_norm", {size * 1024, 1, 1}, {1024, 1, 1}, {x, weight, out}, {});
+  const double time = bench.time("gpu_rms_norm", {size * 512, 1, 1}, {512, 1, 1}, {x, weight, out}, {});
   for (const size_t row : checked_rows) {
     const float* in = numbers_of(x) + row * size;
     double sum = 0;
@@ -195,7 +195,7 @@ Measured rms_norm(Bench& bench) {
 
 Measured matvec(Bench& bench) {
   MTL::Buffer *matrix = bench.floats(size_t{size} * size), *vector = bench.floats(size), *out = bench.output(size * 4);
-  const double time = bench.time("gpu_matvec", {size * 32, 1, 1}, {128, 1, 1}, {matrix, vector, out}, {size});
+  const double time = bench.time("gpu_matvec", {size * 256, 1, 1}, {256, 1, 1}, {matrix, vector, out}, {size});
   for (const size_t row : checked_rows) {
     double sum = 0;
     for (size_t i = 0; i < size; ++i) sum += double{numbers_of(matrix)[row * size + i]} * numbers_of(vector)[i];
