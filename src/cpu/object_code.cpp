@@ -1,7 +1,6 @@
 #include "cpu/object_code.hpp"
 
 #include <fmt/format.h>
-#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -9,14 +8,13 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
-#include <xxhash.h>
 
 #include <optional>
 
+#include "bitcode/code_key.hpp"
 #include "bitcode/function_pointers.hpp"
 #include "bitcode/prepare.hpp"
 #include "bitcode/total_division.hpp"
-#include "builtins/builtins.hpp"
 #include "cache/disk_cache.hpp"
 #include "cpu/lower/entry.hpp"
 #include "cpu/lower/scaling.hpp"
@@ -41,26 +39,6 @@ namespace metalloid::cpu {
 
 namespace {
 
-Status add_to_key(cache::CacheKey& key, const device::SpecialisedFunction& function) {
-  auto code = function.library->code(function.name);
-  if (!code) return Error{code.error()};
-  const auto& bitcode = (*code)->bitcode;
-  key.add(function.name).add({reinterpret_cast<const char*>(bitcode.data()), bitcode.size()});
-  for (const device::ConstantValue& constant : function.constants)
-    key.add(std::to_string(constant.index))
-        .add({reinterpret_cast<const char*>(constant.bytes.data()), constant.bytes.size()});
-  return success();
-}
-
-// What the entry is made from besides the code: attributes of parameters are not in it.
-void add_to_key(cache::CacheKey& key, const Function& kernel, std::span<const device::Slot> slots) {
-  std::string entry;
-  for (const Parameter& parameter : kernel.parameters)
-    entry += fmt::format("{} {};", static_cast<int>(parameter.kind), static_cast<int>(parameter.grid_value));
-  for (const device::Slot& slot : slots) entry += fmt::format("{},", slot.parameter);
-  key.add(entry);
-}
-
 void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
   if (!variant) return void(key.add("reference"));
   key.add("vector").add(fmt::format("{} {} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
@@ -70,21 +48,10 @@ void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
 
 Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
                                const vector::Variant* variant, const Processor& processor) {
-  static const std::string builtins_hash = [] {
-    const auto bytes = builtins::bitcode();
-    return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
-  }();
-  cache::CacheKey key(compiler_fingerprint());
-  key.add("cpu")
-      .add(LLVM_VERSION_STRING)
-      .add(processor.key())
-      .add(builtins_hash)
-      .add(request.validate ? "validate" : "");
-  add_to_key(key, variant);
-  if (auto added = add_to_key(key, request.kernel); !added) return Error{added.error()};
-  add_to_key(key, *request.kernel.library->find(request.kernel.name), slots);
-  for (const device::SpecialisedFunction& function : request.linked)
-    if (auto added = add_to_key(key, function); !added) return Error{added.error()};
+  auto key = bitcode::key_of(compiler_fingerprint(), request, slots);
+  if (!key) return key;
+  key->add("cpu").add(processor.key()).add(request.validate ? "validate" : "");
+  add_to_key(*key, variant);
   return key;
 }
 

@@ -1,7 +1,6 @@
 #include "nvidia/compile.hpp"
 
 #include <fmt/format.h>
-#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -12,16 +11,15 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
-#include <xxhash.h>
 
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bitcode/analyses.hpp"
+#include "bitcode/code_key.hpp"
 #include "bitcode/function_pointers.hpp"
 #include "bitcode/prepare.hpp"
-#include "builtins/builtins.hpp"
 #include "cache/disk_cache.hpp"
 #include "nvidia/lower/passes.hpp"
 #include "nvidia/lower/retarget.hpp"
@@ -182,34 +180,10 @@ Result<CompiledKernel> compile_now(const device::PipelineRequest& request, std::
   return result;
 }
 
-Status add_to_key(cache::CacheKey& key, const device::SpecialisedFunction& function) {
-  auto code = function.library->code(function.name);
-  if (!code) return Error{code.error()};
-  const auto& bitcode = (*code)->bitcode;
-  key.add(function.name).add({reinterpret_cast<const char*>(bitcode.data()), bitcode.size()});
-  for (const device::ConstantValue& constant : function.constants)
-    key.add(std::to_string(constant.index))
-        .add({reinterpret_cast<const char*>(constant.bytes.data()), constant.bytes.size()});
-  return success();
-}
-
 Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
                                const Architecture& architecture, const Assumptions& assumptions) {
-  static const std::string builtins_hash = [] {
-    const auto bytes = builtins::bitcode();
-    return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
-  }();
-  cache::CacheKey key(compiler_fingerprint());
-  key.add("nvidia").add(LLVM_VERSION_STRING).add(architecture.name()).add(builtins_hash);
-  key.add(assumptions.is_even ? "even" : "any");
-  if (auto added = add_to_key(key, request.kernel); !added) return Error{added.error()};
-  std::string entry;
-  for (const Parameter& parameter : request.kernel.library->find(request.kernel.name)->parameters)
-    entry += fmt::format("{} {};", static_cast<int>(parameter.kind), static_cast<int>(parameter.grid_value));
-  for (const device::Slot& slot : slots) entry += fmt::format("{},", slot.parameter);
-  key.add(entry);
-  for (const device::SpecialisedFunction& function : request.linked)
-    if (auto added = add_to_key(key, function); !added) return Error{added.error()};
+  auto key = bitcode::key_of(compiler_fingerprint(), request, slots);
+  if (key) key->add("nvidia").add(architecture.name()).add(assumptions.is_even ? "even" : "any");
   return key;
 }
 
