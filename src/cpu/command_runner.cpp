@@ -69,6 +69,14 @@ void CommandRunner::carry_out(const device::HostWork& host) {
   host.work();
 }
 
+void CommandRunner::carry_out(const device::LibraryWork& work) {
+  if (!outcome_.faults.empty()) return;
+  const Status done = work.call(nullptr);
+  if (done) return;
+  const char* label = encoder_label();
+  outcome_.faults.push_back({device::FaultKind::internal, done.error(), "", label ? label : ""});
+}
+
 void CommandRunner::carry_out(const device::Deferred& deferred) {
   if (!outcome_.faults.empty()) return;
   device::CommandList list;

@@ -27,6 +27,7 @@ class CommandRunner {
   void carry_out(const device::WaitEvent& wait);
   void carry_out(const device::Timestamp& timestamp);
   void carry_out(const device::HostWork& host);
+  void carry_out(const device::LibraryWork& work);
   void carry_out(const device::Deferred& deferred);
   void carry_out(const device::BeginGroup& group);
   void carry_out(const device::EndGroup& group);

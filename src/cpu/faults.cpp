@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "device/time_limit.hpp"
+
 #ifdef METALLOID_THREAD_SANITIZER
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) noexcept;  // the C library's own
 #endif
@@ -27,13 +29,6 @@ constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 __attribute__((tls_model("initial-exec"))) thread_local KernelThread* this_thread = nullptr;
 
 struct sigaction previous_actions[NSIG];
-
-// Nanoseconds; 0 is for ever.
-uint64_t timeout(double default_seconds) {
-  const char* seconds = std::getenv("METALLOID_TIMEOUT");
-  const double value = seconds && *seconds ? std::strtod(seconds, nullptr) : default_seconds;
-  return value > 0 ? static_cast<uint64_t>(value * 1e9) : 0;
-}
 
 // Threads begin with the signals blocked that the thread which made them has blocked.
 void unblock_signals() {
@@ -157,7 +152,7 @@ class Watchdog {
     }
   }
 
-  const uint64_t timeout_ = timeout(60), validating_timeout_ = timeout(10);
+  const uint64_t timeout_ = device::time_limit(60), validating_timeout_ = device::time_limit(10);
   std::mutex mutex_;
   std::vector<KernelThread*> threads_;
   bool started_ = false;

@@ -41,9 +41,9 @@ namespace {
 
 void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
   if (!variant) return void(key.add("reference"));
-  key.add("vector").add(fmt::format("{} {} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
+  key.add("vector").add(fmt::format("{} {} {} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
                                     variant->log2_x, variant->log2_y, variant->is_aligned, variant->is_partial,
-                                    variant->streams));
+                                    variant->if_cheaper, variant->streams));
 }
 
 Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
@@ -238,17 +238,29 @@ Result<std::string> compile(const device::PipelineRequest& request, std::span<co
   return code;
 }
 
+// For groups of several SIMD-groups, or, if they cannot go together, of one.
+Result<std::string> compile_for_wide_groups(const device::PipelineRequest& request, std::span<const device::Slot> slots,
+                                            vector::Variant variant, const Processor& processor,
+                                            vector::WidthChoice choice, vector::Explanation* explanation) {
+  auto code = compile(request, slots, &variant, processor, &choice, explanation);
+  if (!code || choice.width == variant.width) return code;
+  variant.width = choice.width;
+  return compile(request, slots, &variant, processor, nullptr, explanation);
+}
+
 // Most kernels run best in 32 lanes; compiling them so finds out which do not.
 Result<std::string> compile_at_best_width(const device::PipelineRequest& request, std::span<const device::Slot> slots,
                                           vector::Variant variant, const Processor& processor,
                                           vector::Explanation* explanation) {
   vector::WidthChoice choice;
-  variant.width = vector::widths.front();
+  variant.width = vector::lanes_of_simdgroup;
   auto code = compile(request, slots, &variant, processor, &choice, explanation);
   if (!code || choice.width == variant.width) return code;
   if (choice.width == vector::each_thread_by_itself)
     return compile(request, slots, nullptr, processor, nullptr, nullptr);
   variant.width = choice.width;
+  if (variant.width > vector::lanes_of_simdgroup)
+    return compile_for_wide_groups(request, slots, variant, processor, choice, explanation);
   // What there is to say about one thread at a time is why there are not more.
   return compile(request, slots, &variant, processor, nullptr, choice.width == 1 ? nullptr : explanation);
 }
@@ -258,6 +270,13 @@ Result<std::string> compile(const device::PipelineRequest& request, std::span<co
                             vector::Explanation* explanation = nullptr) {
   if (variant && variant->width == vector::any_width)
     return compile_at_best_width(request, slots, *variant, processor, explanation);
+  if (variant && variant->if_cheaper && !variant->is_partial) {
+    vector::WidthChoice choice{variant->width, {}};
+    return compile(request, slots, variant, processor, &choice, explanation);
+  }
+  if (variant && variant->width > vector::lanes_of_simdgroup && vector::is_first(*variant))
+    return compile_for_wide_groups(request, slots, *variant, processor,
+                                   {variant->width, std::string(vector::environment_says_so)}, explanation);
   return compile(request, slots, variant, processor, nullptr, explanation);
 }
 
@@ -294,7 +313,7 @@ Result<std::string> object_code(const device::PipelineRequest& request, std::spa
 Result<std::string> explain(const device::PipelineRequest& request, std::span<const device::Slot> slots,
                             const vector::Variant& variant, const Processor& processor) {
   vector::Explanation explanation(request.kernel.name);
-  explanation.choose(variant.width, "METALLOID_WIDTH says so");
+  explanation.choose(variant.width, std::string(vector::environment_says_so));
   auto code = compile(request, slots, &variant, processor, &explanation);
   if (!code) return Error{code.error()};
   return explanation.text();

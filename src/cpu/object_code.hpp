@@ -28,7 +28,8 @@ struct ObjectLayout {
 };
 
 // For the reference engine, or for the vector engine in a variant. From the first archive that has it, else from the
-// disk cache, else compiled now; then archives that asked for it and did not have it are given it.
+// disk cache, else compiled now; then archives that asked for it and did not have it are given it. Empty: the variant
+// was to be made if it is cheaper than another, and is not.
 Result<std::string> object_code(const device::PipelineRequest& request, std::span<const device::Slot> slots,
                                 const vector::Variant* variant, const Processor& processor);
 

@@ -16,7 +16,7 @@
 #include <llvm/Target/TargetLoweringObjectFile.h>
 
 #include "bitcode/analyses.hpp"
-#include "cpu/lower/private_arrays.hpp"
+#include "bitcode/private_arrays.hpp"
 
 namespace metalloid::cpu {
 
@@ -80,8 +80,9 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PassBuilder builder(&machine);
   bitcode::Analyses analyses(builder);
-  builder.registerVectorizerStartEPCallback(
-      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(lower::GuardPrivateArrays()); });
+  builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(bitcode::GuardPrivateArrays());
+  });
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
 }
 

@@ -28,6 +28,7 @@ class Pipeline final : public device::Pipeline {
   // On the vector engine: how many lanes its groups have, and its code, compiled if need be.
   bool is_vector() const { return variants_ != nullptr; }
   uint32_t width() const { return variants_->width(); }
+  bool chose_width() const { return variants_->chose_width(); }  // or the environment did
   const vector::CompiledVariant& variant(const vector::Variant& variant) const { return variants_->get(variant); }
 
   // What one of its threadgroups took when last measured, in nanoseconds; 0: never. Any thread may read and write it.

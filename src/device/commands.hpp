@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <metalloid/result.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +63,21 @@ struct HostWork {
   std::function<void()> work;
 };
 
+// Work of a math library of the device's (BLAS, neural networks), called at its turn. On a device with streams the
+// function is given the queue's (NVIDIA: a CUstream, whose context is current) and puts its work there without waiting:
+// that work comes after the commands before it and before the commands after it. Elsewhere it is given null, all before
+// it is done, and so is its own work when it returns. If it fails or throws, that sentence is the submission's fault.
+//
+// While it runs it can neither allocate nor free memory of the device. When another submission's fault has cost the
+// device its context, it is called again in a new one.
+struct LibraryWork {
+  const char* name = nullptr;     // for traces and errors, in the command list's arena
+  std::vector<Argument> buffers;  // that it reads or writes: the device sees to it that they are there
+  std::function<Status(void* stream)> enqueue;
+
+  Status call(void* stream) const;  // enqueue(), with what it throws as an error
+};
+
 class CommandList;
 
 // Commands that are known only when all before is done (indirect command buffers): the function appends them to a list
@@ -77,8 +93,8 @@ struct BeginGroup {
 };
 struct EndGroup {};
 
-using Command =
-    std::variant<Dispatch, Copy, Fill, SignalEvent, WaitEvent, Timestamp, HostWork, Deferred, BeginGroup, EndGroup>;
+using Command = std::variant<Dispatch, Copy, Fill, SignalEvent, WaitEvent, Timestamp, HostWork, LibraryWork, Deferred,
+                             BeginGroup, EndGroup>;
 
 // Memory that is handed out in order and given back all at once; chunks are reused through reset().
 class Arena {

@@ -57,6 +57,7 @@ enum class FaultKind : uint8_t {
   page_fault = 3,
   out_of_memory = 8,
   invalid_resource = 9,
+  device_removed = 11,
   stack_overflow = 12
 };
 

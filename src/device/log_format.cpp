@@ -202,4 +202,18 @@ std::string format_log(const char* format, const uint64_t* slots, uint32_t bytes
   return text;
 }
 
+std::vector<uint32_t> string_slots(const char* format) {
+  std::vector<uint32_t> slots;
+  uint32_t next = 0;
+  for (const char* at = format; at != nullptr && *at != 0;) {
+    if (*at++ != '%') continue;
+    const Conversion conversion = take_conversion(at);
+    if (conversion.letter == 0 || conversion.letter == '%') continue;
+    next += static_cast<uint32_t>(conversion.width_from_slot) + static_cast<uint32_t>(conversion.precision_from_slot);
+    for (int i = 0; i < conversion.components; ++i, ++next)
+      if (conversion.letter == 's') slots.push_back(next);
+  }
+  return slots;
+}
+
 }  // namespace metalloid::device

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace metalloid::device {
 
@@ -11,5 +12,8 @@ namespace metalloid::device {
 // stands as it is written. Annotations as in %{public}d are accepted and mean nothing. %s takes the address of a
 // string; null is "(null)", and one that cannot be read is "<unreadable>".
 std::string format_log(const char* format, const uint64_t* slots, uint32_t bytes);
+
+// The numbers of the slots in which a format expects addresses of strings, in their order.
+std::vector<uint32_t> string_slots(const char* format);
 
 }  // namespace metalloid::device

@@ -136,6 +136,8 @@ Result<TextureBytes> TextureObject::bytes_of(MTL::Region region, NS::UInteger le
   const device::TextureDescription& texture = description();
   if (level >= texture.levels) return Error{fmt::format("level {} of a texture with {} levels", level, texture.levels)};
   if (slice >= texture.slices) return Error{fmt::format("slice {} of a texture with {} slices", slice, texture.slices)};
+  if (texture.bytes_per_texel != device::pixel_format(texture.pixel_format).bytes)
+    return Error{"the texture shows an MPSImage, whose texels are apart: only kernels can read and write it"};
   const MTL::Size size = level_size(level);
   if (const std::string direction = first_out_of_bounds(region, size); !direction.empty())
     return Error{fmt::format("the region is beyond the texture's {}: level {} is {} x {} x {} texels", direction, level,
@@ -152,6 +154,19 @@ Result<TextureBytes> TextureObject::bytes_of(MTL::Region region, NS::UInteger le
                       .images = region.size.depth,
                       .row_stride = place.row_bytes,
                       .image_stride = place.image_bytes};
+}
+
+MTL::Texture* make_strided_texture(MTL::Buffer* buffer, uint64_t offset, device::TextureDescription texture,
+                                   MTL::TextureUsage usage) {
+  BufferObject* memory = body(buffer);
+  Placement placement = memory->placement;
+  placement.offset += offset;
+  placement.size = memory->length - offset;
+  placement.borrowed = true;
+  texture.base = placement.memory->address + placement.offset;
+  TextureObject* made = make_texture(memory->device, memory->modes, std::move(placement), texture, usage);
+  if (made) made->buffer = NS::RetainPtr(buffer);
+  return made;
 }
 
 }  // namespace metalloid::metal

@@ -53,6 +53,11 @@ class TextureObject final : public MTL::Texture, public ResourcePart {
   std::shared_ptr<device::Memory> description_;
 };
 
+// A texture over memory of a buffer, with strides of its own: texels may be further apart than they are large. The
+// caller sees to it that all of them are in the buffer; `texture.base` is set here. Null if there is no memory.
+MTL::Texture* make_strided_texture(MTL::Buffer* buffer, uint64_t offset, device::TextureDescription texture,
+                                   MTL::TextureUsage usage);
+
 inline TextureObject* body(MTL::Texture* texture) {
   return static_cast<TextureObject*>(texture);
 }

@@ -98,6 +98,7 @@ void Recorder::carried_out(const device::Command& command, uint64_t started, uin
                    slice("signal event", "event", started, ended, fmt::format(R"("value":{})", signal.value));
                  },
                  [&](const device::HostWork&) { slice("host work", "host", started, ended, ""); },
+                 [&](const device::LibraryWork& work) { slice(work.name, "library", started, ended, ""); },
                  [&](const device::BeginGroup& group) {
                    const char* category = group.encoder ? group.encoder : "debug group";
                    begin_slice(group.label ? group.label : category, category, started, "");

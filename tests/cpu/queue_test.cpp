@@ -1,5 +1,6 @@
 // Queues: every kind of command, in order, from several threads.
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "run_kernel.hpp"
@@ -42,6 +43,47 @@ TEST(Queues, CarryOutEveryKindOfCommandInOrder) {
   EXPECT_LE(outcome.started, before);
   EXPECT_LT(before, after);
   EXPECT_LE(after, outcome.ended);
+}
+
+TEST(Queues, CallWorkOfLibrariesAtItsTurn) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<int> values(64);
+  const int by = 3;
+  device::CommandList list;
+  const auto add = [&] {
+    list.commands.push_back(kernel.dispatch({{64, 1, 1}, {16, 1, 1}, {buffer(values), bytes(by)}}, list));
+  };
+  add();
+  list.commands.push_back(device::LibraryWork{"doubling", {}, [&](void* stream) {
+                                                EXPECT_EQ(stream, nullptr);
+                                                for (int& value : values) value *= 2;
+                                                return success();
+                                              }});
+  add();
+  EXPECT_TRUE(kernel.carry_out(std::move(list)).faults.empty());
+  EXPECT_EQ(values, std::vector<int>(64, 9));
+}
+
+TEST(Queues, EndASubmissionWhoseLibraryFails) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  const std::function<Status(void*)> failures[] = {
+      [](void*) -> Status { return Error{"no room for the product"}; },
+      [](void*) -> Status { throw std::runtime_error("no room for the product"); }};
+  for (const auto& failure : failures) {
+    std::vector<int> values(64);
+    const int by = 3;
+    device::CommandList list;
+    list.commands.push_back(device::BeginGroup{"layer 7", "compute encoder"});
+    list.commands.push_back(device::LibraryWork{"product", {}, failure});
+    list.commands.push_back(kernel.dispatch({{64, 1, 1}, {16, 1, 1}, {buffer(values), bytes(by)}}, list));
+    const device::Outcome outcome = kernel.carry_out(std::move(list));
+    ASSERT_EQ(outcome.faults.size(), 1u);
+    EXPECT_EQ(outcome.faults[0].message, "no room for the product");
+    EXPECT_EQ(outcome.faults[0].encoder_label, "layer 7");
+    EXPECT_EQ(values, std::vector<int>(64, 0));
+  }
 }
 
 TEST(Queues, TakeTheSizeOfAnIndirectDispatchFromMemory) {
@@ -125,7 +167,7 @@ TEST(Queues, ShowCommandsToAnObserver) {
   queue->submit(std::move(submission));
   scheduled.get_future().get();
   done.get_future().get();
-  EXPECT_EQ(counter->kinds, (std::vector<size_t>{8, 6, 9}));
+  EXPECT_EQ(counter->kinds, (std::vector<size_t>{9, 6, 10}));
 }
 
 TEST(Queues, OfSeveralThreadsDoNotDisturbEachOther) {

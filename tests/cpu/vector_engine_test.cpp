@@ -14,7 +14,7 @@ namespace {
 using vector::LanePositions;
 using vector::Variant;
 
-constexpr uint32_t widths[] = {32, 16, 8, 1};
+constexpr uint32_t widths[] = {128, 64, 32, 16, 8, 1};
 
 // A variable of the environment, as long as this object lives.
 class Setting {
@@ -86,11 +86,12 @@ TEST(VectorEngine, GivesEveryThreadItsPlace) {
       mine[6] = quad;
       mine[7] = in_quad;
     })";
-  const Launch launches[] = {{{64, 1, 1}, {64, 1, 1}, {}},   {{1000, 1, 1}, {96, 1, 1}, {}},
-                             {{40, 33, 1}, {16, 16, 1}, {}}, {{64, 6, 5}, {32, 4, 2}, {}},
-                             {{9, 9, 9}, {4, 4, 4}, {}},     {{20, 20, 1}, {6, 6, 1}, {}},
-                             {{3, 50, 2}, {1, 40, 1}, {}},   {{7, 5, 3}, {16, 8, 8}, {}},
-                             {{100, 3, 2}, {48, 2, 1}, {}},  {{13, 11, 10}, {4, 3, 5}, {}}};
+  const Launch launches[] = {
+      {{64, 1, 1}, {64, 1, 1}, {}},  {{1000, 1, 1}, {96, 1, 1}, {}}, {{40, 33, 1}, {16, 16, 1}, {}},
+      {{64, 6, 5}, {32, 4, 2}, {}},  {{9, 9, 9}, {4, 4, 4}, {}},     {{20, 20, 1}, {6, 6, 1}, {}},
+      {{3, 50, 2}, {1, 40, 1}, {}},  {{7, 5, 3}, {16, 8, 8}, {}},    {{100, 3, 2}, {48, 2, 1}, {}},
+      {{13, 11, 10}, {4, 3, 5}, {}}, {{300, 1, 1}, {128, 1, 1}, {}}, {{70, 40, 1}, {32, 8, 1}, {}},
+      {{50, 9, 9}, {16, 4, 4}, {}},  {{260, 3, 2}, {192, 1, 2}, {}}};
   Kernel expected = reference_kernel(source);
   for (const uint32_t width : widths) {
     VectorKernel vector(source, width);
@@ -287,7 +288,7 @@ TEST(VectorEngine, RefusesSettingsThatItDoesNotKnow) {
     EXPECT_EQ(Kernel(source).error, "METALLOID_ENGINE is 'vectr'; it can be 'vector' or 'reference'");
   }
   const Setting engine("METALLOID_ENGINE", "vector"), width("METALLOID_WIDTH", "12");
-  EXPECT_EQ(Kernel(source).error, "METALLOID_WIDTH is '12'; it can be 32, 16, 8 or 1");
+  EXPECT_EQ(Kernel(source).error, "METALLOID_WIDTH is '12'; it can be 128, 64, 32, 16, 8 or 1");
 }
 
 }  // namespace

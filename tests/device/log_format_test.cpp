@@ -120,5 +120,10 @@ TEST(LogFormat, SurvivesAnyFormat) {
   }
 }
 
+TEST(LogFormat, SaysWhichSlotsAreStrings) {
+  EXPECT_EQ(string_slots("%d %s %% %v4f %*.*s %{public}s"), (std::vector<uint32_t>{1, 8, 9}));
+  EXPECT_TRUE(string_slots("none %d %").empty());
+}
+
 }  // namespace
 }  // namespace metalloid::device

@@ -14,15 +14,15 @@ llvm::Value* goes_to(llvm::BasicBlock* block, const llvm::BasicBlock* target) {
                                               condition->getOperand(0), condition->getOperand(1));
 }
 
-void branch_together(llvm::BasicBlock* block, llvm::Value* condition, llvm::BasicBlock* together,
-                     llvm::BasicBlock* apart) {
+llvm::BranchInst* branch_together(llvm::BasicBlock* block, llvm::Value* condition, llvm::BasicBlock* together,
+                                  llvm::BasicBlock* apart) {
   block->getTerminator()->eraseFromParent();
   llvm::IRBuilder<> builder(block);
   llvm::FunctionCallee all =
       block->getModule()->getOrInsertFunction(all_lanes_function, builder.getInt1Ty(), builder.getInt1Ty());
   llvm::cast<llvm::Function>(all.getCallee())->setDoesNotAccessMemory();
-  builder.CreateCondBr(builder.CreateCall(all, {condition}), together, apart,
-                       llvm::MDBuilder(block->getContext()).createLikelyBranchWeights());
+  return builder.CreateCondBr(builder.CreateCall(all, {condition}), together, apart,
+                              llvm::MDBuilder(block->getContext()).createLikelyBranchWeights());
 }
 
 llvm::BasicBlock* split_off_end(llvm::BasicBlock* block) {

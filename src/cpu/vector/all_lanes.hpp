@@ -4,6 +4,7 @@
 #pragma once
 
 #include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
 
 namespace metalloid::cpu::vector {
 
@@ -13,8 +14,8 @@ constexpr llvm::StringLiteral all_lanes_function = "metalloid.all_lanes";
 llvm::Value* goes_to(llvm::BasicBlock* block, const llvm::BasicBlock* target);
 
 // Ends a block by a branch to `together` if the condition holds in all lanes, in place of its present end.
-void branch_together(llvm::BasicBlock* block, llvm::Value* condition, llvm::BasicBlock* together,
-                     llvm::BasicBlock* apart);
+llvm::BranchInst* branch_together(llvm::BasicBlock* block, llvm::Value* condition, llvm::BasicBlock* together,
+                                  llvm::BasicBlock* apart);
 
 // Moves the end of a block to a new one of its own.
 llvm::BasicBlock* split_off_end(llvm::BasicBlock* block);

@@ -129,7 +129,7 @@ llvm::Value* combine_lanes_before(llvm::IRBuilder<>& builder, Operation operatio
 class AccessFunction {
  public:
   AccessFunction(const llvm::Function& caller, const llvm::Instruction& access, unsigned width, bool one_address,
-                 llvm::ArrayRef<bool> is_passed_once)
+                 llvm::ArrayRef<bool> is_passed_once, const std::optional<Places>& places)
       : caller_(caller),
         module_(*const_cast<llvm::Module*>(caller.getParent())),
         access_(access),
@@ -137,6 +137,7 @@ class AccessFunction {
         width_(width),
         one_address_(one_address),
         is_passed_once_(is_passed_once),
+        places_(places),
         gives_value_(!access.use_empty() && !access.getType()->isVoidTy()),
         alignment_(module_.getDataLayout().getTypeStoreSize(type_).getFixedValue()),
         builder_(module_.getContext()) {}
@@ -164,6 +165,7 @@ class AccessFunction {
     stream << '.' << *type_ << '.' << address_space(access_) << '.' << width_;
     if (one_address_) stream << ".together";
     for (const bool is_once : is_passed_once_) stream << (is_once ? ".once" : ".each");
+    if (places_) stream << '.' << *index_type() << (places_->are_signed ? 's' : 'u') << places_->stride;
     if (gives_value_) stream << ".value";
     return name;
   }
@@ -182,6 +184,7 @@ class AccessFunction {
     llvm::SmallVector<llvm::Type*> parameters;
     for (const auto& [i, operand] : llvm::enumerate(access_.operands()))
       parameters.push_back(is_passed_once_[i] ? operand->getType() : vector_of(operand->getType()));
+    if (places_) parameters.push_back(places_->indices->getType());
     parameters.push_back(builder_.getIntNTy(width_));
     function_ = function_beside(caller_, name, result_type(), parameters);
   }
@@ -189,6 +192,14 @@ class AccessFunction {
   bool is_in_threadgroup_memory() const { return address_space(access_) == bitcode::threadgroup_address_space; }
 
   llvm::Value* bits() const { return function_->getArg(function_->arg_size() - 1); }
+  llvm::Value* indices() const { return function_->getArg(function_->arg_size() - 2); }
+  llvm::Type* index_type() const { return places_->indices->getType()->getScalarType(); }
+
+  llvm::Value* place(llvm::Value* array, llvm::Value* index) {
+    llvm::Value* steps = places_->are_signed ? builder_.CreateSExt(index, builder_.getInt64Ty())
+                                             : builder_.CreateZExt(index, builder_.getInt64Ty());
+    return builder_.CreatePtrAdd(array, builder_.CreateMul(steps, builder_.getInt64(places_->stride)));
+  }
 
   void access_together() {
     llvm::BasicBlock* start = builder_.GetInsertBlock();
@@ -238,13 +249,17 @@ class AccessFunction {
       }
       operands.push_back(operand);
     }
+    llvm::Value* const places = places_ ? builder_.CreateAlloca(indices()->getType()) : nullptr;
+    if (places) builder_.CreateStore(indices(), places);
+    const auto element = [&](llvm::Type* type, llvm::Value* array, llvm::Value* lane) {
+      return builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, array, lane));
+    };
     const auto operands_of = [&](llvm::Value* lane) {
       llvm::SmallVector<llvm::Value*> of_lane = operands;
-      for (unsigned i = 0; i < operands.size(); ++i) {
-        llvm::Type* type = access_.getOperand(i)->getType();
-        if (!is_passed_once_[i])
-          of_lane[i] = builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands[i], lane));
-      }
+      for (unsigned i = 0; i < operands.size(); ++i)
+        if (!is_passed_once_[i]) of_lane[i] = element(access_.getOperand(i)->getType(), operands[i], lane);
+      if (llvm::Value*& pointer = of_lane[pointer_operand(access_)]; places)
+        pointer = place(pointer, element(index_type(), places, lane));
       return of_lane;
     };
     if (is_in_threadgroup_memory() && !gives_value_) {
@@ -328,6 +343,7 @@ class AccessFunction {
   unsigned width_;
   bool one_address_;
   llvm::ArrayRef<bool> is_passed_once_;  // of each operand
+  const std::optional<Places>& places_;
   bool gives_value_;
   llvm::Align alignment_;
   llvm::IRBuilder<> builder_;
@@ -353,7 +369,8 @@ void make_threadgroup_accesses_plain(llvm::Function& function) {
   }
 }
 
-Components emit_atomic(Emission emission, const llvm::Instruction& instruction, llvm::ArrayRef<Operand> operands) {
+Components emit_atomic(Emission emission, const llvm::Instruction& instruction, llvm::ArrayRef<Operand> operands,
+                       const std::optional<Places>& places) {
   llvm::IRBuilder<>& builder = emission.builder;
   const unsigned pointer = pointer_operand(instruction);
   const bool together = operands[pointer].uniform &&
@@ -362,13 +379,15 @@ Components emit_atomic(Emission emission, const llvm::Instruction& instruction, 
   llvm::SmallVector<llvm::Value*> arguments;
   llvm::SmallVector<bool> is_passed_once;
   for (const auto& [i, operand] : llvm::enumerate(operands)) {
-    is_passed_once.push_back(together ? i == pointer : operand.uniform && i != pointer);
-    arguments.push_back(is_passed_once.back() ? operand.uniform : operand.lanes[0]);
+    const bool is_place = places && i == pointer;
+    is_passed_once.push_back(together ? i == pointer : is_place || (operand.uniform && i != pointer));
+    arguments.push_back(is_place ? places->array : is_passed_once.back() ? operand.uniform : operand.lanes[0]);
   }
+  if (places) arguments.push_back(places->indices);
   arguments.push_back(emission.mask_bits());
   const llvm::Function& caller = *builder.GetInsertBlock()->getParent();
   llvm::CallInst* result = builder.CreateCall(
-      AccessFunction(caller, instruction, emission.width, together, is_passed_once).get(), arguments);
+      AccessFunction(caller, instruction, emission.width, together, is_passed_once, places).get(), arguments);
 
   if (llvm::isa<llvm::StoreInst>(instruction)) return {};
   if (llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {

@@ -4,6 +4,8 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instruction.h>
 
+#include <optional>
+
 #include "cpu/vector/emission.hpp"
 
 namespace metalloid::cpu::vector {
@@ -18,8 +20,17 @@ bool atomic_gives_uniform(const llvm::Instruction& instruction);
 // ones they can become vector accesses. For after InsertTurns, which looks for atomic ones.
 void make_threadgroup_accesses_plain(llvm::Function& function);
 
+// Where lanes find their elements of an array, by indices that are narrower than pointers.
+struct Places {
+  llvm::Value* array;
+  llvm::Value* indices;  // <width x iN>
+  bool are_signed;
+  uint64_t stride;  // in bytes
+};
+
 // What an atomic instruction of lane form gives, its operands in the instruction's order: its components, none for a
-// store; of one that gives uniform, the one value.
-Components emit_atomic(Emission emission, const llvm::Instruction& instruction, llvm::ArrayRef<Operand> operands);
+// store; of one that gives uniform, the one value. `places` say the same as its pointers, which are vectors.
+Components emit_atomic(Emission emission, const llvm::Instruction& instruction, llvm::ArrayRef<Operand> operands,
+                       const std::optional<Places>& places = std::nullopt);
 
 }  // namespace metalloid::cpu::vector

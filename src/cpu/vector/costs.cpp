@@ -7,6 +7,7 @@
 
 #include "bitcode/address_spaces.hpp"
 #include "cpu/vector/accesses.hpp"
+#include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/neighbours.hpp"
@@ -31,8 +32,10 @@ constexpr int64_t cache_line = 64;
 constexpr double far_load = 2.5, far_store = 4;  // of lanes that have cache lines of their own
 constexpr double further_run = 0.7;              // of lanes that lie apart from the others
 constexpr double part_of_word = 1.3;             // gathered with the word that it is in, and cut out
+constexpr double part_of_many = 2;               // put together in more registers than there are
 constexpr double barrier = 40;
-constexpr double plain_update = 5;  // of threadgroup memory, which needs no lock
+constexpr double taking_turns = 17;                     // whatever they then do
+constexpr double plain_update = 1.2, plain_access = 5;  // of threadgroup memory, which needs no lock: without a value
 
 bool is_integer_division(unsigned opcode) {
   return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
@@ -174,8 +177,8 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   const unsigned count = vector ? vector->getNumElements() : 1;
   const auto bytes = static_cast<int64_t>(layout_.getTypeStoreSize(type->getScalarType()).getFixedValue());
-  const double one_by_one =
-      width * count * (is_store ? scattered_lane_ : gathered_lane_) * (bytes < 4 ? part_of_word : 1);
+  const double one_by_one = width * count * (is_store ? scattered_lane_ : gathered_lane_) *
+                            (bytes < 4 ? part_of_word : 1) * (width > lanes_of_simdgroup ? part_of_many : 1);
   if (!shape.is_known()) return one_by_one;
 
   unsigned runs = 1;
@@ -208,7 +211,8 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
 double Costs::atomic(const llvm::Instruction& instruction, unsigned width) const {
   const llvm::Value* pointer = instruction.getOperand(llvm::isa<llvm::StoreInst>(instruction) ? 1 : 0);
   if (shapes_.is_uniform(pointer)) return locked + 8 * vector_step_;
-  if (pointer->getType()->getPointerAddressSpace() == bitcode::threadgroup_address_space) return width * plain_update;
+  if (pointer->getType()->getPointerAddressSpace() == bitcode::threadgroup_address_space)
+    return taking_turns + width * (instruction.use_empty() ? plain_update : plain_access);
   return width * (is_access(instruction) ? scattered_lane_ : locked + 2);
 }
 
@@ -216,6 +220,7 @@ double Costs::call(const llvm::CallInst& call, unsigned width) const {
   const llvm::Function* called = call.getCalledFunction();
   if (!called) return function_call * width;
   if (called->getName() == lane_function) return 0;
+  if (called->getName() == all_lanes_function) return width == 1 ? 0 : integer_step;
   if (called->getName() == "metal.threadgroup_barrier") return barrier;
   if (is_group_function(called->getName())) return 6 * vector_step_ * registers(call.getType(), width);
   return width * (function_call + (width > 1 ? 2.0 + call.arg_size() : 0));

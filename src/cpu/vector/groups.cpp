@@ -21,11 +21,6 @@ Kind kind_of(llvm::StringRef operation) {
       .Default(Kind::unknown);
 }
 
-bool is_matrix_function(llvm::StringRef name) {
-  return name.consume_front("metal.simdgroup_") &&
-         (name.starts_with("load.") || name.starts_with("store.") || name.starts_with("multiply_accumulate."));
-}
-
 }  // namespace
 
 std::optional<GroupFunction> parse_group_function(llvm::StringRef name) {
@@ -35,6 +30,11 @@ std::optional<GroupFunction> parse_group_function(llvm::StringRef name) {
   std::tie(function.operation, function.type) = name.split('.');
   if (kind_of(function.operation) == Kind::unknown) return std::nullopt;
   return function;
+}
+
+bool is_matrix_function(llvm::StringRef name) {
+  return name.consume_front("metal.simdgroup_") &&
+         (name.starts_with("load.") || name.starts_with("store.") || name.starts_with("multiply_accumulate."));
 }
 
 bool is_group_function(llvm::StringRef name) {

@@ -11,6 +11,9 @@ namespace metalloid::cpu::vector {
 // metal.simd_*, metal.quad_*, metal.simdgroup_load, _store and _multiply_accumulate; not the barriers.
 bool is_group_function(llvm::StringRef name);
 
+// Of these, functions of simdgroup matrices.
+bool is_matrix_function(llvm::StringRef name);
+
 // Whether groups of fewer than 32 lanes can call it: what happens inside quads.
 bool works_in_quads(llvm::StringRef name);
 

@@ -139,7 +139,7 @@ llvm::Value* lane(llvm::IRBuilder<>& builder, uint32_t width) {
 
 llvm::Value* lane_value(llvm::IRBuilder<>& builder, llvm::Value* state, GridValue value, unsigned component,
                         const Variant& variant) {
-  constexpr uint32_t quad = 4, simdgroup = 32;
+  constexpr uint32_t quad = 4, simdgroup = lanes_of_simdgroup, log2_of_simdgroup = std::bit_width(simdgroup) - 1;
   const bool has_quads = variant.width >= quad;
   switch (value) {
     case GridValue::thread_position_in_grid:
@@ -151,8 +151,13 @@ llvm::Value* lane_value(llvm::IRBuilder<>& builder, llvm::Value* state, GridValu
       return add(builder, load_index(builder, state, variant), lane(builder, variant.width));
     case GridValue::thread_index_in_simdgroup:
       if (variant.width == simdgroup) return lane(builder, variant.width);
+      if (variant.width > simdgroup) return builder.CreateAnd(lane(builder, variant.width), simdgroup - 1);
       return add(builder, builder.CreateAnd(load_index(builder, state, variant), simdgroup - 1),
                  lane(builder, variant.width));
+    case GridValue::simdgroup_index_in_threadgroup:
+      if (variant.width <= simdgroup) return nullptr;
+      return add(builder, builder.CreateLShr(load_index(builder, state, variant), log2_of_simdgroup),
+                 builder.CreateLShr(lane(builder, variant.width), log2_of_simdgroup));
     case GridValue::thread_index_in_quadgroup:
       return builder.CreateAnd(has_quads ? lane(builder, variant.width) : load_index(builder, state, variant),
                                quad - 1);

@@ -45,7 +45,7 @@ void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::functi
   llvm::PHINode* left = builder.CreatePHI(bits->getType(), 2);
   left->addIncoming(bits, before);
   llvm::Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
-  body(builder.CreateZExt(lane, builder.getInt64Ty()));
+  body(builder.CreateZExtOrTrunc(lane, builder.getInt64Ty()));
   llvm::Value* rest = builder.CreateAnd(left, builder.CreateSub(left, llvm::ConstantInt::get(bits->getType(), 1)));
   left->addIncoming(rest, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateIsNull(rest), after, loop);
@@ -60,8 +60,9 @@ void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<
   builder.SetInsertPoint(loop);
   llvm::PHINode* lane = builder.CreatePHI(builder.getInt64Ty(), 2);
   lane->addIncoming(builder.getInt64(0), before);
-  body(lane);
-  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(1));
+  const unsigned at_once = std::min(width, 8u);
+  for (unsigned i = 0; i < at_once; ++i) body(builder.CreateAdd(lane, builder.getInt64(i), "", /*HasNUW=*/true));
+  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(at_once), "", /*HasNUW=*/true);
   lane->addIncoming(next, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt64(width)), after, loop);
   builder.SetInsertPoint(after);

@@ -34,6 +34,31 @@ void place_groups(ThreadgroupPlan& plan) {
   }
 }
 
+// How many lanes the groups of such a threadgroup have, at most so many. Groups of several SIMD-groups are full, and
+// their rows are long enough that lanes find what they access in a few vectors.
+uint32_t width_for(device::Size threads, uint32_t most) {
+  constexpr uint8_t log2_of_shortest_row = 4;
+  for (uint32_t width : widths) {
+    if (width <= lanes_of_simdgroup) break;
+    if (width > most || threads.count() % width != 0) continue;
+    const Variant variant = variant_for(threads, width);
+    if (variant.positions == LanePositions::row ||
+        (variant.positions == LanePositions::blocks && variant.log2_x >= log2_of_shortest_row))
+      return width;
+  }
+  return std::min(most, lanes_of_simdgroup);
+}
+
+// The variant for all groups of such a threadgroup, which most of a grid are.
+Variant best_variant(device::Size threads, const Pipeline& pipeline) {
+  Variant variant = variant_for(threads, width_for(threads, pipeline.width()));
+  if (variant.width <= lanes_of_simdgroup || variant.positions == LanePositions::row || !pipeline.chose_width())
+    return variant;
+  variant.if_cheaper = true;
+  const CompiledVariant& compiled = pipeline.variant(variant);
+  return compiled.code || !compiled.error.empty() ? variant : variant_for(threads, lanes_of_simdgroup);
+}
+
 }  // namespace
 
 Variant variant_for(device::Size threads, uint32_t width) {
@@ -64,15 +89,16 @@ Status GridPlan::make(const GridState& grid) {
   needs_fibers_ = false;
   max_groups_ = 0;
 
-  const Variant usual = variant_for(size, grid.pipeline->width());
+  const Variant usual = best_variant(size, *grid.pipeline);
   streams_ = all.count() >= threads_that_fill_caches && !grid.pipeline->threadgroup_layout().needs_fibers;
   for (uint32_t edges = 0; edges < plans_.size(); ++edges) {
     if ((edges & ~ragged_) != 0 || (always & ~edges) != 0) continue;
     const device::Size threads{edges & 1 ? rest.x : size.x, edges & 2 ? rest.y : size.y, edges & 4 ? rest.z : size.z};
-    Variant variant = variant_for(threads, usual.width);
+    Variant variant = variant_for(threads, width_for(threads, usual.width));
+    variant.if_cheaper = usual.if_cheaper && variant.positions == LanePositions::blocks;
     // Code for one kind of blocks is not made for the sake of an edge.
     if (variant.positions == LanePositions::blocks && variant != usual)
-      variant = {.width = usual.width, .positions = LanePositions::any};
+      variant = {.width = std::min(usual.width, lanes_of_simdgroup), .positions = LanePositions::any};
     if (variant.positions == LanePositions::row)
       variant.is_aligned = size.x % variant.width == 0 || threadgroups.x == 1;
     if (auto made = make(plans_[edges], *grid.pipeline, threads, variant); !made) return made;

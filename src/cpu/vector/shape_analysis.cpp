@@ -10,6 +10,7 @@
 #include "cpu/vector/atomics.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/variant.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -225,7 +226,8 @@ Shape ShapeAnalysis::call_shape(const llvm::CallInst& call) const {
   llvm::SmallVector<bool> uniform;
   for (const llvm::Value* argument : call.args()) uniform.push_back(is_uniform(argument));
   if (is_group_function(called->getName()))
-    return gives_uniform(called->getName(), uniform) ? Shape::uniform(width_) : Shape::varying();
+    return width_ <= lanes_of_simdgroup && gives_uniform(called->getName(), uniform) ? Shape::uniform(width_)
+                                                                                     : Shape::varying();
   const bool pure = called->doesNotAccessMemory() || called->onlyReadsMemory();
   return called->isIntrinsic() && pure && llvm::all_of(uniform, [](bool is) { return is; }) ? Shape::uniform(width_)
                                                                                             : Shape::varying();

@@ -15,6 +15,9 @@ namespace {
 // Copies cost time to compile: that of a larger loop gains less, since masks are a smaller part of it.
 constexpr unsigned most_instructions = 200;
 
+// How often lanes are thought to go round together, as LLVM thinks of all loops.
+constexpr uint32_t rounds = 31;
+
 // A loop that tests its condition at the end, and perhaps once before it is entered.
 struct Candidate {
   llvm::BasicBlock* guard = nullptr;  // null: it is entered by all lanes
@@ -113,7 +116,8 @@ void split(llvm::Function& function, const Candidate& loop) {
   auto* leaving = llvm::BasicBlock::Create(context, "leaving", &function);
   auto* parting = llvm::BasicBlock::Create(context, "parting", &function);
   auto* stays = llvm::cast<llvm::ICmpInst>(goes_to(end, again));
-  branch_together(end, stays, again, leaving);
+  branch_together(end, stays, again, leaving)
+      ->setMetadata(llvm::LLVMContext::MD_prof, llvm::MDBuilder(context).createBranchWeights(rounds, 1));
   llvm::IRBuilder<> builder(llvm::BranchInst::Create(parting, leaving));
   llvm::Value* leaves = builder.CreateICmp(stays->getInversePredicate(), stays->getOperand(0), stays->getOperand(1));
   branch_together(leaving, leaves, loop.after, parting);

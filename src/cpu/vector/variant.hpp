@@ -15,8 +15,10 @@ enum class LanePositions : uint8_t {
   any,     // wherever the table of the thread's state says
 };
 
-// Lanes that a group can have; any_width: as many as suit the kernel.
-constexpr std::array<uint32_t, 4> widths = {32, 16, 8, 1};
+// Lanes that a group can have: of several SIMD-groups that go together, of one, or of a part of one. any_width: as many
+// as suit the kernel.
+constexpr std::array<uint32_t, 6> widths = {128, 64, 32, 16, 8, 1};
+constexpr uint32_t lanes_of_simdgroup = 32;
 constexpr uint32_t any_width = 0;
 
 // In place of a width: threads that cannot run as lanes run on the reference engine.
@@ -28,9 +30,15 @@ struct Variant {
   uint8_t log2_x = 0, log2_y = 0;  // of blocks
   bool is_aligned = true;          // of a row: groups start at multiples of the width in the grid, too
   bool is_partial = false;         // the group has `lanes` of the thread's state; if not, it has `width`
+  bool if_cheaper = false;         // of several SIMD-groups: there is no code if threads cost less in groups of one
   bool streams = false;            // a grid that writes more than caches hold writes past them
 
   bool operator==(const Variant&) const = default;
 };
+
+// What a pipeline is made with.
+inline bool is_first(const Variant& variant) {
+  return variant == Variant{.width = variant.width};
+}
 
 }  // namespace metalloid::cpu::vector

@@ -13,6 +13,7 @@ Result<std::unique_ptr<Variants>> Variants::make(std::shared_ptr<Loader> loader,
   const CompiledVariant& compiled = variants->get(first);
   if (!compiled.code) return Error{compiled.error};
   variants->variants_.front().variant.width = compiled.code->layout->width;
+  variants->chose_width_ = first.width == any_width;
   // Archives are asked for what the pipeline is made of; what a dispatch then needs may be compiled in any case.
   variants->request_.only_from_archives = false;
   return variants;
@@ -36,6 +37,7 @@ void Variants::compile(CompiledVariant& variant) const {
     variant.error = object.error();
     return;
   }
+  if (object->empty()) return;
   auto code = LoadedCode::load(loader_, *object, /*visible_functions=*/0, /*validated=*/false);
   if (code)
     variant.code = std::move(*code);

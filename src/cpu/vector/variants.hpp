@@ -14,7 +14,8 @@
 
 namespace metalloid::cpu::vector {
 
-// Null code: it could not be compiled, and `error` says why. It stays as it is as long as the pipeline.
+// Null code: it could not be compiled, and `error` says why; or it is not worth it, and there is none. It stays as it
+// is as long as the pipeline.
 struct CompiledVariant {
   explicit CompiledVariant(const Variant& variant) : variant(variant) {}
 
@@ -32,6 +33,7 @@ class Variants {
                                                 const Processor& processor);
 
   uint32_t width() const { return first().layout->width; }
+  bool chose_width() const { return chose_width_; }
   const LoadedCode& first() const { return *variants_.front().code; }
 
   // From any thread; compiles it if nobody has yet, and waits for whoever does.
@@ -48,6 +50,7 @@ class Variants {
   device::PipelineRequest request_;
   const std::vector<device::Slot> slots_;
   const Processor processor_;
+  bool chose_width_ = false;
   std::mutex mutex_;
   std::list<CompiledVariant> variants_;
 };

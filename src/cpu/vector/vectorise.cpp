@@ -153,6 +153,32 @@ struct Analysis {
   llvm::SmallPtrSet<const llvm::BasicBlock*, 4> restarts;
 };
 
+// Whether several SIMD-groups of a kernel should go together: where it loops, they walk through memory side by side,
+// wait for fewer results, and share what is the same in all of them; and fewer groups wait at barriers, which counts
+// where lanes do not make accesses one by one. Where it does neither, groups run in a loop of their own
+// (group_loop.hpp), which is as good.
+void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
+                          const Estimate& estimate, WidthChoice& choice) {
+  constexpr unsigned most_instructions = 800;
+  const bool has_barrier = entry.getParent()->getFunction("metal.threadgroup_barrier");
+  if (analysis.loops.empty() && (!has_barrier || estimate.has_lanes_apart())) return;
+  if (entry.getInstructionCount() > most_instructions) return;
+  ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widths.front());
+  for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
+  if (!what_keeps_apart(entry, shapes).empty()) return;
+  const Estimate wide(entry, analysis.loops, analysis.dominators, shapes, machine);
+  prefer_wide(choice, estimate, wide);
+}
+
+// Whether they should in threadgroups that are blocks: what all lanes of a row agree on, those of several may not.
+bool are_better_apart(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
+                      const Estimate& wide, uint32_t width) {
+  ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, lanes_of_simdgroup);
+  for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
+  const Estimate narrow(entry, analysis.loops, analysis.dominators, shapes, machine);
+  return !is_better_wide(width, narrow, wide);
+}
+
 // Null: another width is the better choice.
 Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Passes& passes,
                               const llvm::TargetMachine& machine, WidthChoice* choice, Explanation* explanation) {
@@ -169,15 +195,24 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
   auto& [dominators, post_dominators, loops, shapes, restarts] = *analysis;
   std::optional<Estimate> estimate;
   if (choice || explanation) estimate.emplace(entry, loops, dominators, shapes, machine);
-  if (choice) *choice = choose_width(entry, *estimate);
-  const bool is_first = variant == Variant{.width = variant.width};
-  if ((choice || is_first) && find_waiting(loops, shapes)) {
+  const bool is_wide = variant.width > lanes_of_simdgroup;
+  if (choice && is_wide) {
+    if (const std::string reason = what_keeps_apart(entry, shapes); !reason.empty())
+      *choice = {lanes_of_simdgroup, reason};
+    else if (variant.if_cheaper && are_better_apart(entry, *analysis, machine, *estimate, variant.width))
+      *choice = {lanes_of_simdgroup, "they would disagree too often"};
+  } else if (choice) {
+    *choice = choose_width(entry, *estimate);
+    if (choice->width == lanes_of_simdgroup) consider_wide_groups(entry, *analysis, machine, *estimate, *choice);
+  }
+  if ((choice || is_first(variant)) && find_waiting(loops, shapes)) {
     if (!choice)
       return Error{
           fmt::format("its threads may wait for one another, and would for ever if {} ran together; let "
                       "METALLOID_WIDTH be 1, or unset",
                       variant.width)};
-    *choice = {least_width(entry).width == 1 ? 1 : each_thread_by_itself, "its threads may wait for one another"};
+    const uint32_t apart = least_width(entry).width == 1 ? 1 : each_thread_by_itself;
+    *choice = {is_wide ? lanes_of_simdgroup : apart, "its threads may wait for one another"};
   }
   if (explanation) {
     if (choice) explanation->choose(choice->width, choice->reason);

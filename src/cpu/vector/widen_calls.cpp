@@ -2,6 +2,7 @@
 // inlining, recursive functions and textures' accesses, is called by one lane after the other.
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
@@ -65,7 +66,8 @@ void Widener::widen_call(llvm::CallInst& call) {
   } else if (is_group_function(name)) {
     llvm::SmallVector<Operand> operands;
     for (llvm::Value* argument : call.args()) operands.push_back(operand(argument));
-    Components result = emit_group_call(emission(), *called, operands);
+    Components result = width_ > lanes_of_simdgroup ? call_in_simdgroups(*called, operands)
+                                                    : emit_group_call(emission(), *called, operands);
     if (call.getType()->isVoidTy()) return;
     if (shapes_.is_known(&call))
       define_scalar(call, result[0]);
@@ -80,6 +82,31 @@ void Widener::widen_call(llvm::CallInst& call) {
   } else {
     call_lane_by_lane(call);
   }
+}
+
+// Each SIMD-group of the group by itself.
+Components Widener::call_in_simdgroups(const llvm::Function& called, llvm::ArrayRef<Operand> operands) {
+  llvm::SmallVector<Components> parts;
+  for (unsigned first = 0; first < width_; first += lanes_of_simdgroup) {
+    const auto part = [&](llvm::Value* lanes) {
+      return builder_.CreateShuffleVector(lanes, every(lanes_of_simdgroup, 1, first));
+    };
+    llvm::SmallVector<Operand> own;
+    for (const Operand& operand : operands) {
+      own.push_back({operand.uniform, {}});
+      for (llvm::Value* lanes : operand.lanes) own.back().lanes.push_back(part(lanes));
+    }
+    parts.push_back(emit_group_call({builder_, lanes_of_simdgroup, mask_ ? part(mask_) : nullptr}, called, own));
+    for (llvm::Value*& value : parts.back())
+      if (!value->getType()->isVectorTy()) value = builder_.CreateVectorSplat(lanes_of_simdgroup, value);
+  }
+  Components result;
+  for (size_t i = 0; i < parts[0].size(); ++i) {
+    llvm::SmallVector<llvm::Value*> all;
+    for (const Components& part : parts) all.push_back(part[i]);
+    result.push_back(concatenated(all));
+  }
+  return result;
 }
 
 // Of lanes that count upwards, the last decides whether all are below a limit, and lane 0 whether none is.

@@ -48,7 +48,8 @@ void Widener::widen_instruction(llvm::Instruction& instruction) {
     for (llvm::Value* value : instruction.operands()) operands.push_back(operand(value));
     const unsigned pointer = llvm::isa<llvm::StoreInst>(instruction) ? 1 : 0;
     if (!operands[pointer].uniform) note(instruction, Hindrance::atomic);
-    Components result = emit_atomic(emission(), instruction, operands);
+    Components result =
+        emit_atomic(emission(), instruction, operands, places_in_array(instruction.getOperand(pointer)));
     if (instruction.getType()->isVoidTy()) return;
     if (shapes_.is_known(&instruction))
       define_scalar(instruction, result[0]);
@@ -77,6 +78,20 @@ void Widener::widen_instruction(llvm::Instruction& instruction) {
 }
 
 // For lane 0, which stands for all, or may be off: what the instruction's flags promise need not hold there.
+// Of pointers into one array by an index that was just extended.
+std::optional<Places> Widener::places_in_array(llvm::Value* pointer) {
+  const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+  if (!address || address->getNumIndices() != 1 || shapes_.is_known(address)) return std::nullopt;
+  auto* array = const_cast<llvm::Value*>(address->getPointerOperand());
+  const auto* extension = llvm::dyn_cast<llvm::CastInst>(address->getOperand(1));
+  if (!extension || !llvm::isa<llvm::ZExtInst, llvm::SExtInst>(extension) || !shapes_.is_uniform(array))
+    return std::nullopt;
+  const auto index = lanes_.find(extension->getOperand(0));
+  if (index == lanes_.end() || index->second[0]->getType()->getScalarSizeInBits() % 8 != 0) return std::nullopt;
+  return Places{scalar(array), index->second[0], llvm::isa<llvm::SExtInst>(extension),
+                layout_.getTypeAllocSize(address->getSourceElementType()).getFixedValue()};
+}
+
 void Widener::clone_scalar(llvm::Instruction& instruction) {
   llvm::Instruction* copy = instruction.clone();
   for (llvm::Use& use : copy->operands()) use.set(scalar(use.get()));

@@ -6,8 +6,8 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "bitcode/block_order.hpp"
 #include "cpu/thread_state.hpp"
-#include "cpu/vector/block_order.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/target.hpp"
 
@@ -61,7 +61,7 @@ llvm::Function* Widener::widen(std::string& problem) {
   nowhere->setAlignment(llvm::Align(bytes_of_nowhere));
   nowhere_ = nowhere;
 
-  order_ = block_order(old_, loops_);
+  order_ = bitcode::block_order(old_, loops_);
   for (llvm::BasicBlock* block : order_) {
     place_[block] = static_cast<unsigned>(place_.size());
     blocks_[block] = new_block(block->getName());

@@ -5,9 +5,9 @@
 // registers at the end: no block depends on how another was widened.
 //
 // Control flow. A branch that all lanes take together stays a branch. One that they disagree on becomes a straight
-// line: both sides run, one after the other in the order of block_order.hpp, each with the mask of the lanes that are
-// there; a block that no lane reached is skipped. A loop runs until its last lane has left, and those that left early
-// wait behind it.
+// line: both sides run, one after the other in the order of bitcode/block_order.hpp, each with the mask of the lanes
+// that are there; a block that no lane reached is skipped. A loop runs until its last lane has left, and those that
+// left early wait behind it.
 //
 // Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_loads.cpp, widen_gathers.cpp,
 // widen_stores.cpp and widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share.
@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/vector/atomics.hpp"
 #include "cpu/vector/emission.hpp"
 #include "cpu/vector/explanation.hpp"
 #include "cpu/vector/neighbours.hpp"
@@ -74,6 +75,7 @@ class Widener {
 
   // Instructions.
   void widen_instruction(llvm::Instruction& instruction);
+  std::optional<Places> places_in_array(llvm::Value* pointer);
   void clone_scalar(llvm::Instruction& instruction);
   Components widened(llvm::Instruction& instruction);
   Components poison_of(llvm::Type* type) const;
@@ -123,6 +125,7 @@ class Widener {
 
   // Calls.
   void widen_call(llvm::CallInst& call);
+  Components call_in_simdgroups(const llvm::Function& called, llvm::ArrayRef<Operand> operands);
   void call_lane_by_lane(llvm::CallInst& call);
   llvm::Value* holds_in_all_lanes(llvm::Value* condition);
   llvm::Value* holds_in_first_or_last(llvm::ICmpInst& comparison);

@@ -11,14 +11,18 @@
 
 #include <algorithm>
 
+#include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
+#include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/target.hpp"
 
 namespace metalloid::cpu::vector {
 
 namespace {
 
 constexpr double start_of_group = 25, start_of_thread = 12;
-constexpr double worth_fewer_lanes = 0.85, worth_one = 0.95;  // of the cost of the best so far; estimates are rough
+constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.9,
+                 worth_one = 0.95;              // of the cost of the best so far; estimates are rough
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
 constexpr unsigned most_chains = 32;
 constexpr double part_of_ideal = 0.6;  // how much of the ideal LLVM makes of a loop that it vectorises
@@ -108,8 +112,11 @@ void Estimate::add_instructions(const llvm::Function& function, const llvm::Loop
   for (const llvm::BasicBlock& block : function) {
     PerWidth& costs = blocks_[&block];
     costs.fill(0);
-    for (const llvm::Instruction& instruction : block)
+    for (const llvm::Instruction& instruction : block) {
       for (size_t i = 0; i < widths.size(); ++i) costs[i] += costs_.together(instruction, widths[i]);
+      has_lanes_apart_ |= llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction) &&
+                          costs_.together(instruction, lanes_of_simdgroup) >= lanes_of_simdgroup;
+    }
     llvm::Loop* loop = loops.getLoopFor(&block);
     if (!loop) continue;
     const double at_once =
@@ -243,24 +250,65 @@ LeastWidth least_width(const llvm::Function& lane_form) {
   return least;
 }
 
+namespace {
+
+std::string to_text(double cycles) {
+  return cycles < 100 ? fmt::format("{:.2g}", cycles) : fmt::format("{:.0f}", cycles);
+}
+
+}  // namespace
+
 WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estimate) {
   const LeastWidth least = least_width(lane_form);
   WidthChoice choice;
-  if (least.width == widths.front()) {
+  if (least.width == choice.width) {
     choice.reason = fmt::format("it calls {}", least.because_of);
     return choice;
   }
   std::string all;
   for (uint32_t width : widths) {
-    if (width < least.width) continue;
+    if (width < least.width || width > lanes_of_simdgroup) continue;
     const double cost = estimate.of_thread(width);
     all += all.empty() ? "" : ", ";
-    all += cost < 100 ? fmt::format("{:.2g}", cost) : fmt::format("{:.0f}", cost);
+    all += to_text(cost);
     all += width == 1 ? " alone" : fmt::format(" in {} lanes", width);
     if (cost < estimate.of_thread(choice.width) * (width == 1 ? worth_one : worth_fewer_lanes)) choice.width = width;
   }
   choice.reason = fmt::format("the estimated cycles of a thread are {}", all);
   return choice;
+}
+
+bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide) {
+  return wide.of_thread(width) < estimate.of_thread(lanes_of_simdgroup) * worth_more_lanes;
+}
+
+void prefer_wide(WidthChoice& choice, const Estimate& estimate, const Estimate& wide) {
+  for (uint32_t width : widths) {
+    if (width <= lanes_of_simdgroup || !is_better_wide(width, estimate, wide)) continue;
+    const bool is_first = choice.width == lanes_of_simdgroup;
+    if (is_first || wide.of_thread(width) < wide.of_thread(choice.width)) choice.width = width;
+  }
+  if (choice.width > lanes_of_simdgroup)
+    choice.reason = fmt::format("the estimated cycles of a thread are {} if {} SIMD-groups go together, and {} if not",
+                                to_text(wide.of_thread(choice.width)), choice.width / lanes_of_simdgroup,
+                                to_text(estimate.of_thread(lanes_of_simdgroup)));
+}
+
+std::string what_keeps_apart(const llvm::Function& lane_form, const ShapeAnalysis& shapes) {
+  if (!has_mask_registers(lane_form)) return "the processor has too few registers";
+  for (const llvm::Instruction& instruction : llvm::instructions(lane_form)) {
+    if (llvm::isa<llvm::AllocaInst>(instruction)) return "it has private arrays";
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (!call || llvm::isa<llvm::IntrinsicInst>(call)) continue;
+    const llvm::StringRef name = call->getCalledFunction() ? call->getCalledFunction()->getName() : "a pointer";
+    if (name == "metal.threadgroup_barrier") {
+      if (shapes.is_masked(call->getParent())) return "SIMD-groups may arrive at different barriers";
+    } else if (name != lane_function && name != all_lanes_function && name != "metal.simdgroup_barrier" &&
+               (!is_group_function(name) || is_matrix_function(name))) {
+      return fmt::format("it calls {}", name.str());
+    }
+  }
+  return {};
 }
 
 }  // namespace metalloid::cpu::vector

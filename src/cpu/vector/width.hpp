@@ -23,11 +23,14 @@ namespace metalloid::cpu::vector {
 // What a kernel costs in cycles, roughly.
 class Estimate {
  public:
-  // `shapes` are those of 32 lanes; narrower groups are the first of them.
+  // `shapes` are those of the widest groups that are asked for; narrower ones are the first of them.
   Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
            const ShapeAnalysis& shapes, const llvm::TargetMachine& machine);
 
   double of_thread(uint32_t width) const;
+
+  // Whether lanes make an access one by one, which groups of more lanes do no better.
+  bool has_lanes_apart() const { return has_lanes_apart_; }
 
   // The part of a group's cycles that go into an instruction, or a block.
   double share(const llvm::Instruction& instruction, uint32_t width) const;
@@ -52,16 +55,28 @@ class Estimate {
   llvm::DenseMap<const llvm::BasicBlock*, PerWidth> blocks_;  // a group's cycles in a block, each time it runs
   llvm::SmallPtrSet<const llvm::Loop*, 4> vectorised_alone_;  // loops that LLVM vectorises in one thread
   std::optional<Frequencies> frequencies_;
+  bool has_lanes_apart_ = false;
   PerWidth total_{};  // of a group
 };
 
 struct WidthChoice {
-  uint32_t width = 32;
+  uint32_t width = lanes_of_simdgroup;
   std::string reason;  // "because ..." without the because
 };
+constexpr std::string_view environment_says_so = "METALLOID_WIDTH says so";
 
-// Among all widths, or, if its threads do things together that narrower groups cannot, the one that is left.
+// Among a SIMD-group and its parts, or, if its threads do things together that narrower groups cannot, the one that is
+// left.
 WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estimate);
+
+// Several SIMD-groups, if they are better than the one that was chosen. `wide` is the estimate with the shapes of the
+// widest groups.
+void prefer_wide(WidthChoice& choice, const Estimate& estimate, const Estimate& wide);
+
+bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide);
+
+// What keeps several SIMD-groups from going together; empty: nothing. `shapes` are theirs.
+std::string what_keeps_apart(const llvm::Function& lane_form, const ShapeAnalysis& shapes);
 
 // The narrowest groups that can run the kernel: 32 with SIMD-group functions, 8 with functions of quads, else 1. The
 // name of what needs it, if it is not 1.

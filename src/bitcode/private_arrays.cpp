@@ -1,4 +1,4 @@
-#include "cpu/lower/private_arrays.hpp"
+#include "bitcode/private_arrays.hpp"
 
 #include <llvm/Analysis/MemoryBuiltins.h>
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace metalloid::cpu::lower {
+namespace metalloid::bitcode {
 
 namespace {
 
@@ -114,4 +114,4 @@ llvm::PreservedAnalyses GuardPrivateArrays::run(llvm::Function& function, llvm::
   return llvm::PreservedAnalyses::none();
 }
 
-}  // namespace metalloid::cpu::lower
+}  // namespace metalloid::bitcode

@@ -1,11 +1,11 @@
-#include "cpu/vector/block_order.hpp"
+#include "bitcode/block_order.hpp"
 
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
 
 #include <algorithm>
 
-namespace metalloid::cpu::vector {
+namespace metalloid::bitcode {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::vector<llvm::BasicBlock*> block_order(llvm::Function& function, const llvm:
   return ordering.take();
 }
 
-}  // namespace metalloid::cpu::vector
+}  // namespace metalloid::bitcode

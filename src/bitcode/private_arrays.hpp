@@ -10,10 +10,10 @@
 
 #include <llvm/IR/PassManager.h>
 
-namespace metalloid::cpu::lower {
+namespace metalloid::bitcode {
 
 struct GuardPrivateArrays : llvm::PassInfoMixin<GuardPrivateArrays> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
-}  // namespace metalloid::cpu::lower
+}  // namespace metalloid::bitcode

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-namespace metalloid::cpu::vector {
+namespace metalloid::bitcode {
 
 std::vector<llvm::BasicBlock*> block_order(llvm::Function& function, const llvm::LoopInfo& loops);
 
-}  // namespace metalloid::cpu::vector
+}  // namespace metalloid::bitcode

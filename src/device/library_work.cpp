@@ -1,0 +1,17 @@
+#include <exception>
+
+#include "device/commands.hpp"
+
+namespace metalloid::device {
+
+Status LibraryWork::call(void* stream) const {
+  try {
+    return enqueue(stream);
+  } catch (const std::exception& thrown) {
+    return Error{thrown.what()};
+  } catch (...) {
+    return Error{std::string(name) + " failed and did not say why"};
+  }
+}
+
+}  // namespace metalloid::device
