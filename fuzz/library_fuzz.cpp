@@ -9,6 +9,7 @@ void read_everything(std::vector<uint8_t> file) {
   const auto library = metalloid::Library::from_bytes(std::move(file));
   if (!library) return;
   for (std::string_view name : (*library)->function_names()) (void)(*library)->code(name);
+  for (const metalloid::DeviceCode& code : (*library)->device_code()) (void)code.read();
   (void)metalloid::describe_text(**library);
   (void)metalloid::describe_text(**library, {.most_in_full = 0});
   (void)metalloid::describe_json(**library);

@@ -27,6 +27,15 @@ struct Code {
   bool operator==(const Code&) const = default;
 };
 
+// Code of a function made ahead of time for one kind of device, in that device's form.
+struct DeviceCode {
+  std::string function;
+  std::string device;  // "sm_90"
+  std::string form;    // "PTX", "cubin"
+  std::string key;     // the device's: what exactly it was made from, and by which compiler
+  std::function<Result<std::string>()> read;
+};
+
 // Where code comes from: a file, or the compiler that still holds the source. Safe to call from several threads.
 class CodeProvider {
  public:
@@ -60,6 +69,12 @@ class Library {
   const Function* find(std::string_view name) const;
   Result<std::shared_ptr<const Code>> code(std::string_view name) const;
 
+  // What devices look for before they make code themselves. It is added before others use the library; of two with the
+  // same key the first counts.
+  void add_device_code(std::vector<DeviceCode> code);
+  const std::vector<DeviceCode>& device_code() const { return device_code_; }
+  const DeviceCode* find_device_code(std::string_view key) const;
+
   // Produces the code of every function.
   Result<std::vector<uint8_t>> serialise() const;
 
@@ -77,6 +92,8 @@ class Library {
   std::unordered_map<std::string_view, size_t> index_of_;
   std::vector<FunctionConstant> constants_;
   std::shared_ptr<CodeProvider> provider_;
+  std::vector<DeviceCode> device_code_;
+  std::unordered_map<std::string, size_t> device_code_by_key_;
 };
 
 // One library with the functions of all; a name that two of them define is an error.

@@ -19,6 +19,9 @@ struct DescribeOptions {
 Result<std::string> describe_text(const Library& library, const DescribeOptions& options = {});
 Result<std::string> describe_json(const Library& library, const DescribeOptions& options = {});
 
+// For what devices the library has the function's code ready: "sm_90 PTX, sm_90 cubin"; empty for none.
+std::string ready_for(const Library& library, std::string_view function);
+
 // The type as Metal source spells it, as far as reflection knows: "float4[3]", "Params", "texture2d<half>".
 std::string type_name(const Type& type);
 

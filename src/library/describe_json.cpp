@@ -76,6 +76,7 @@ Json json_of(const Library& library, const Function& function) {
   json["parameters"] = Json::array();
   for (const Parameter& parameter : function.parameters) json["parameters"].push_back(json_of(parameter));
 
+  json["ahead_of_time"] = ready_for(library, function.name);
   if (const auto code = library.code(function.name)) {
     json["static_threadgroup_memory"] = (*code)->static_threadgroup_memory;
     json["function_constants"] = json_of((*code)->function_constants);

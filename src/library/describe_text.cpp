@@ -129,7 +129,10 @@ std::string function_text(const Library& library, const Function& function, cons
     text += line("static threadgroup memory", fmt::format("{} bytes", (*code)->static_threadgroup_memory));
   if (!(*code)->function_constants.empty())
     text += line("function constants", constants_text((*code)->function_constants));
-  return text + line("code", fmt::format("{} bytes of bitcode", (*code)->bitcode.size()));
+  text += line("code", fmt::format("{} bytes of bitcode", (*code)->bitcode.size()));
+  if (const std::string devices = ready_for(library, function.name); !devices.empty())
+    text += line("made ahead of time for", printable(devices));
+  return text;
 }
 
 std::string list_text(const Library& library, const std::vector<std::string_view>& names, const Palette& palette) {
@@ -150,6 +153,15 @@ std::string plural(size_t count, std::string_view word) {
 }
 
 }  // namespace
+
+std::string ready_for(const Library& library, std::string_view function) {
+  std::vector<std::string> all;
+  for (const DeviceCode& code : library.device_code())
+    if (code.function == function) all.push_back(code.device + " " + code.form);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return fmt::format("{}", fmt::join(all, ", "));
+}
 
 std::string type_name(const Type& type) {
   switch (type.data_type) {

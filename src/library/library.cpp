@@ -63,6 +63,17 @@ Result<std::shared_ptr<const Code>> Library::code(std::string_view name) const {
   return provider_->code(place->second);
 }
 
+void Library::add_device_code(std::vector<DeviceCode> code) {
+  for (DeviceCode& added : code)
+    if (device_code_by_key_.try_emplace(added.key, device_code_.size()).second)
+      device_code_.push_back(std::move(added));
+}
+
+const DeviceCode* Library::find_device_code(std::string_view key) const {
+  const auto place = device_code_by_key_.find(std::string(key));
+  return place == device_code_by_key_.end() ? nullptr : &device_code_[place->second];
+}
+
 Result<std::vector<uint8_t>> Library::serialise() const {
   return write_library(*this);
 }

@@ -71,8 +71,10 @@ Result<std::shared_ptr<Library>> merge(const std::vector<std::shared_ptr<Library
                    [](const FunctionConstant& a, const FunctionConstant& b) { return a.index < b.index; });
 
   auto code = std::make_shared<MergedCode>(std::move(origins));
-  return std::make_shared<Library>(
+  auto merged = std::make_shared<Library>(
       std::move(names), [code](size_t function) { return code->function(function); }, std::move(constants), code);
+  for (const auto& library : libraries) merged->add_device_code(library->device_code());
+  return merged;
 }
 
 }  // namespace metalloid

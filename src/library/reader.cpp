@@ -19,6 +19,7 @@ namespace {
 
 struct Sections {
   Bytes index, code;
+  Bytes device_index, device_code;
 };
 
 Result<Sections> read_sections(Bytes file, const std::string& name) {
@@ -60,6 +61,7 @@ Result<Sections> read_sections(Bytes file, const std::string& name) {
   if (XXH3_64bits(checked.bytes().data(), checked.size()) != checksum) return damaged("header");
 
   std::optional<Bytes> index, code;
+  Bytes device_index, device_code;
   ByteReader entries(table);
   for (uint32_t i = 0; i < section_count; ++i) {
     const std::string_view section = entries.padded_text(format::section_name_width);
@@ -73,10 +75,15 @@ Result<Sections> read_sections(Bytes file, const std::string& name) {
       index = content;
     } else if (section == format::code_section) {
       code = content;
+    } else if (section == format::device_index_section) {
+      if (XXH3_64bits(content.data(), content.size()) != section_checksum) return damaged("index of device code");
+      device_index = content;
+    } else if (section == format::device_code_section) {
+      device_code = content;
     }
   }
   if (!index || !code) return Error{fmt::format("{} has no index or no code; compile it again", name)};
-  return Sections{*index, *code};
+  return Sections{*index, *code, device_index, device_code};
 }
 
 // The index, decoded but for what functions share, which is copied into each that is asked for.
@@ -143,6 +150,40 @@ std::optional<Index> read_index(Bytes bytes, uint64_t code_size) {
   return index;
 }
 
+// The code of one chunk or device; none if it is damaged.
+std::optional<std::string> decompress(Bytes compressed, uint64_t size, uint64_t checksum) {
+  if (XXH3_64bits(compressed.data(), compressed.size()) != checksum) return std::nullopt;
+  std::string content(size, '\0');
+  if (ZSTD_decompress(content.data(), content.size(), compressed.data(), compressed.size()) != size)
+    return std::nullopt;
+  return content;
+}
+
+// None if it does not make sense.
+std::optional<std::vector<DeviceCode>> read_device_code(const SharedBytes& file, const std::string& name, Bytes index,
+                                                        Bytes code) {
+  std::vector<DeviceCode> all;
+  uint64_t end = 0;
+  for (ByteReader in(index); !in.at_end();) {
+    DeviceCode entry;
+    for (std::string* text : {&entry.function, &entry.device, &entry.form, &entry.key}) *text = in.text(in.varint());
+    const uint64_t compressed_size = in.varint(), size = in.varint(), checksum = in.fixed64();
+    if (in.failed() || compressed_size > code.size() - end || size > format::largest_chunk ||
+        size > compressed_size * format::largest_expansion)
+      return std::nullopt;
+    const Bytes compressed = code.subspan(end, compressed_size);
+    entry.read = [owner = file.owner, name, function = entry.function, form = entry.form, compressed, size,
+                  checksum]() -> Result<std::string> {
+      if (auto content = decompress(compressed, size, checksum)) return *std::move(content);
+      return Error{
+          fmt::format("{} is damaged: the {} of '{}' cannot be read; copy or compile it again", name, form, function)};
+    };
+    all.push_back(std::move(entry));
+    end += compressed_size;
+  }
+  return all;
+}
+
 class LibraryFile : public CodeProvider {
  public:
   LibraryFile(SharedBytes file, std::string name, Bytes code, Index index)
@@ -171,7 +212,7 @@ class LibraryFile : public CodeProvider {
 
   Result<std::shared_ptr<const Code>> code(size_t number) override {
     const FunctionRecord& record = index_.functions[number];
-    const std::shared_ptr<const std::vector<uint8_t>> chunk = read_chunk(record.chunk);
+    const std::shared_ptr<const std::string> chunk = read_chunk(record.chunk);
     if (!chunk)
       return Error{fmt::format("{} is damaged: the code of '{}' cannot be read; copy or compile it again", name_,
                                index_.strings[record.name])};
@@ -186,17 +227,16 @@ class LibraryFile : public CodeProvider {
 
  private:
   // The chunk read last is kept: the next function asked for is often its neighbour.
-  std::shared_ptr<const std::vector<uint8_t>> read_chunk(size_t number) {
+  std::shared_ptr<const std::string> read_chunk(size_t number) {
     {
       const std::lock_guard lock(mutex_);
       if (last_chunk_ && last_number_ == number) return last_chunk_;
     }
     const Chunk& chunk = index_.chunks[number];
     const Bytes compressed = code_.subspan(index_.chunk_offsets[number], chunk.compressed_size);
-    if (XXH3_64bits(compressed.data(), compressed.size()) != chunk.checksum) return nullptr;
-    auto content = std::make_shared<std::vector<uint8_t>>(chunk.size);
-    if (ZSTD_decompress(content->data(), content->size(), compressed.data(), compressed.size()) != chunk.size)
-      return nullptr;
+    auto decompressed = decompress(compressed, chunk.size, chunk.checksum);
+    if (!decompressed) return nullptr;
+    const auto content = std::make_shared<const std::string>(*std::move(decompressed));
     const std::lock_guard lock(mutex_);
     last_number_ = number;
     last_chunk_ = content;
@@ -209,7 +249,7 @@ class LibraryFile : public CodeProvider {
   const Index index_;
   std::mutex mutex_;
   size_t last_number_ = 0;
-  std::shared_ptr<const std::vector<uint8_t>> last_chunk_;
+  std::shared_ptr<const std::string> last_chunk_;
 };
 
 }  // namespace
@@ -220,11 +260,16 @@ Result<std::shared_ptr<Library>> read_library(SharedBytes file, const std::strin
   std::optional<Index> index = read_index(sections->index, sections->code.size());
   if (!index) return Error{fmt::format("{} is damaged: its index makes no sense; compile it again", name)};
 
+  auto device_code = read_device_code(file, name, sections->device_index, sections->device_code);
+  if (!device_code)
+    return Error{fmt::format("{} is damaged: its index of device code makes no sense; compile it again", name)};
+
   const auto library_file = std::make_shared<LibraryFile>(std::move(file), name, sections->code, std::move(*index));
   std::vector<std::string_view> names = library_file->function_names();
   auto library = std::make_shared<Library>(
       std::move(names), [library_file](size_t number) { return library_file->function(number); },
       library_file->index().constants, library_file);
+  library->add_device_code(*std::move(device_code));
   return library;
 }
 

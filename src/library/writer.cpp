@@ -146,6 +146,26 @@ class Writer {
     return success();
   }
 
+  Status add(const DeviceCode& code) {
+    const Result<std::string> content = code.read();
+    if (!content) return Error{content.error()};
+    if (content->size() > format::largest_chunk)
+      return Error{fmt::format("the {} of '{}' has {} bytes, and {} is the most", code.form, code.function,
+                               content->size(), format::largest_chunk)};
+    std::vector<uint8_t> compressed(ZSTD_compressBound(content->size()));
+    compressed.resize(
+        ZSTD_compress(compressed.data(), compressed.size(), content->data(), content->size(), compression_level));
+    for (const std::string* text : {&code.function, &code.device, &code.form, &code.key}) {
+      device_index_.varint(text->size());
+      device_index_.append({reinterpret_cast<const uint8_t*>(text->data()), text->size()});
+    }
+    device_index_.varint(compressed.size());
+    device_index_.varint(content->size());
+    device_index_.fixed64(XXH3_64bits(compressed.data(), compressed.size()));
+    device_code_.append(compressed);
+    return success();
+  }
+
   std::vector<uint8_t> finish(const std::vector<FunctionConstant>& constants) {
     code_.close_chunk();
     const std::vector<uint8_t> index = write_index(constants);
@@ -154,13 +174,18 @@ class Writer {
       Bytes content;
       uint64_t checksum;
     };
-    const Section sections[] = {
+    std::vector<Section> sections = {
         {format::index_section, index, XXH3_64bits(index.data(), index.size())},
         {format::code_section, code_.content(), 0},
     };
+    if (const Bytes device_index = device_index_.bytes(); !device_index.empty()) {
+      sections.push_back(
+          {format::device_index_section, device_index, XXH3_64bits(device_index.data(), device_index.size())});
+      sections.push_back({format::device_code_section, device_code_.bytes(), 0});
+    }
 
     ByteWriter table;
-    uint64_t end = format::header_size + std::size(sections) * format::section_entry_size;
+    uint64_t end = format::header_size + sections.size() * format::section_entry_size;
     for (const Section& section : sections) {
       table.padded_text(section.name, format::section_name_width);
       table.fixed64(end);
@@ -172,7 +197,7 @@ class Writer {
     ByteWriter file;
     file.padded_text(format::magic, format::magic.size());
     file.fixed32(format::version);
-    file.fixed32(std::size(sections));
+    file.fixed32(static_cast<uint32_t>(sections.size()));
     file.padded_text(metalloid::version, format::producer_width);
     file.fixed64(end);
     ByteWriter checked = file;
@@ -209,6 +234,7 @@ class Writer {
   Pool parameter_lists_;
   Pool constant_lists_;
   CodePacker code_;
+  ByteWriter device_index_, device_code_;
   std::vector<FunctionRecord> records_;
   std::unordered_set<std::string> names_;
   uint64_t reflected_ = 0;
@@ -229,6 +255,8 @@ Result<std::vector<uint8_t>> write_library(const Library& library) {
       if (Status added = writer.add(functions[i], *code); !added) return Error{added.error()};
     }
   }
+  for (const DeviceCode& code : library.device_code())
+    if (Status added = writer.add(code); !added) return Error{added.error()};
   return writer.finish(library.function_constants());
 }
 

@@ -32,7 +32,7 @@ void CommandRunner::upload_for(const device::CommandList& list) {
       const device::Slot& slot = dispatch->pipeline->slots[i];
       const auto& [address, length] = dispatch->arguments[i];
       const bool is_read = slot.kind == ParameterKind::buffer && slot.used && address != 0 && length != 0;
-      if (!is_read || gpu_->memories.find(address) || current_->uploads.place_of(address)) continue;
+      if (!is_read || memory_at(address) || current_->uploads.place_of(address)) continue;
       let_go();
       is_any = true;
       if (Status added = current_->uploads.add(upload_chunks_, address, length); !added)
@@ -45,9 +45,7 @@ void CommandRunner::upload_for(const device::CommandList& list) {
 void CommandRunner::carry_out(const device::Dispatch& dispatch) {
   if (!works()) return;
   const auto& pipeline = static_cast<const Pipeline&>(*dispatch.pipeline);
-  if (std::ranges::find(current_->pipelines, &pipeline) == current_->pipelines.end())
-    current_->pipelines.push_back(&pipeline);
-  current_->encoder_label = encoder_label();
+  note_work(pipeline.name.c_str());
 
   const device::Size& threadgroup = dispatch.threads_per_threadgroup;
   device::Size threads = dispatch.threads_per_grid;
@@ -58,12 +56,14 @@ void CommandRunner::carry_out(const device::Dispatch& dispatch) {
   }
   uint32_t threadgroup_memory = 0;
   if (threads.count() == 0 || !place_arguments(dispatch, pipeline, threadgroup_memory)) return;
-  launch(pipeline, threads, threadgroup, threadgroup_memory);
+  const bool are_buffers_apart = pipeline.are_apart(values_, {dispatch.arguments, pipeline.slots.size()});
+  launch(pipeline, threads, threadgroup, threadgroup_memory, are_buffers_apart);
 }
 
 std::optional<device::Size> CommandRunner::indirect_threadgroups(uint64_t address) {
   device::Size groups;
-  if (!is_usable(address, sizeof groups) || !hold()) return std::nullopt;
+  send_launches();
+  if (!works() || !is_usable(address, sizeof groups) || !hold()) return std::nullopt;
   const auto destination = reinterpret_cast<cuda::Address>(&groups);
   if (!check(gpu_->driver.copy(destination, address, sizeof groups, stream_->handle()),
              "read a number of threadgroups"))
@@ -100,14 +100,21 @@ bool CommandRunner::place_arguments(const device::Dispatch& dispatch, const Pipe
 // Data that is the host's alone was brought to the GPU before.
 bool CommandRunner::make_visible(uint64_t& address, uint64_t length) {
   if (address == 0 || length == 0) return true;
-  if (VisibleMemory* memory = gpu_->memories.find(address)) return is_usable(*memory, address, length);
+  if (VisibleMemory* memory = memory_at(address)) return is_usable(*memory, address, length);
   if (const auto place = current_->uploads.place_of(address)) address = *place;
   return true;
 }
 
 bool CommandRunner::is_usable(uint64_t address, uint64_t length) {
-  VisibleMemory* memory = gpu_->memories.find(address);
+  VisibleMemory* memory = memory_at(address);
   return !memory || is_usable(*memory, address, length);
+}
+
+// A command list keeps what it names, so what was found once stays.
+VisibleMemory* CommandRunner::memory_at(uint64_t address) {
+  const auto [known, is_new] = memories_.try_emplace(address, nullptr);
+  if (is_new) known->second = gpu_->memories.find(address);
+  return known->second;
 }
 
 // Whether what is there still is. Pages that may be on the host are fetched.
@@ -130,7 +137,7 @@ bool CommandRunner::is_usable(VisibleMemory& memory, uint64_t address, uint64_t 
 }
 
 void CommandRunner::launch(const Pipeline& pipeline, const device::Size& threads, const device::Size& threadgroup,
-                           uint32_t threadgroup_memory) {
+                           uint32_t threadgroup_memory, bool are_buffers_apart) {
   LaunchSize size{.threads_per_grid = threads,
                   .threads_per_threadgroup = threadgroup,
                   .threadgroups_per_grid = {groups_in(threads.x, threadgroup.x), groups_in(threads.y, threadgroup.y),
@@ -148,41 +155,57 @@ void CommandRunner::launch(const Pipeline& pipeline, const device::Size& threads
                             size.threadgroups_per_grid.x, size.threadgroups_per_grid.y, size.threadgroups_per_grid.z,
                             gpu_->properties.name),
                 pipeline.name);
-  if (threadgroup.z > gpu_->properties.max_threadgroup_depth)
-    return fail(device::FaultKind::internal,
-                fmt::format("'{}' was dispatched with threadgroups of depth {}; {} has at most {}", pipeline.name,
-                            threadgroup.z, gpu_->properties.name, gpu_->properties.max_threadgroup_depth),
-                pipeline.name);
+  device::Size block = threadgroup;
+  if (threadgroup.z > gpu_->properties.max_threadgroup_depth) {
+    size.is_row_of_threads = 1;
+    block = {static_cast<uint32_t>(threadgroup.count()), 1, 1};
+  }
   if (!hold()) return;
-  const bool is_even = !size.is_row && is_multiple(threads, threadgroup);
-  const auto code = pipeline.code(*use_, {.is_even = is_even});
+  const bool is_even = !size.is_row && !size.is_row_of_threads && is_multiple(threads, threadgroup);
+  const auto code = pipeline.code(*use_, {.is_even = is_even, .are_buffers_apart = are_buffers_apart});
   if (!code) return fail(device::FaultKind::internal, code.error(), pipeline.name);
+  threadgroup_memory += code->dynamic_variables;
   if (!code->log_sites->empty()) {
     let_go();
-    const char* label = current_->encoder_label;
+    const char* label = encoder_label();
     const auto log = current_->logs.add(log_pages_, *code->log_sites, pipeline.name, label ? label : "");
     if (!log) return fail(device::FaultKind::out_of_memory, log.error(), pipeline.name);
     size.log = *log;
     if (!hold()) return;
   }
 
-  parameters_.clear();
-  for (uint64_t& value : values_) parameters_.push_back(&value);
-  parameters_.push_back(&size);
-  const cuda::Code result =
-      gpu_->driver.launch(code->function, grid.x, grid.y, grid.z, threadgroup.x, threadgroup.y, threadgroup.z,
-                          threadgroup_memory, stream_->handle(), parameters_.data(), nullptr);
-  if (result == cuda::Code::success)
-    current_->has_begun = true;
-  else if (breaks_context(result))
-    require(result);
-  else
-    fail(result == cuda::Code::out_of_memory ? device::FaultKind::out_of_memory : device::FaultKind::internal,
-         fmt::format("'{}' cannot be launched with threadgroups of {} x {} x {} threads and {} bytes of dynamic "
-                     "threadgroup memory: {}",
-                     pipeline.name, threadgroup.x, threadgroup.y, threadgroup.z, threadgroup_memory,
-                     gpu_->driver.describe(result)),
-         pipeline.name);
+  launches_.add({.pipeline = &pipeline,
+                 .code = *code,
+                 .grid = grid,
+                 .block = block,
+                 .threadgroup_memory = threadgroup_memory,
+                 .size = size,
+                 .encoder_label = encoder_label()},
+                values_);
+  if (launches_.count() == Launches::most) place_mark();
+}
+
+void CommandRunner::send_launches() {
+  if (launches_.count() == 0) return;
+  if (!hold()) return launches_.clear();
+  current_->has_begun = true;
+  const auto refused = launches_.send(*use_, stream_->handle());
+  if (!refused) return;
+  if (breaks_context(refused->code)) return static_cast<void>(require(refused->code));
+  const Launch& launch = refused->launch;
+  const device::Size& threadgroup = launch.size.threads_per_threadgroup;
+  current_->outcome.faults.push_back(
+      {kind_of(refused->code),
+       fmt::format("'{}' cannot be launched with threadgroups of {} x {} x {} threads and {} bytes of dynamic "
+                   "threadgroup memory: {}",
+                   launch.pipeline->name, threadgroup.x, threadgroup.y, threadgroup.z, launch.threadgroup_memory,
+                   gpu_->driver.describe(refused->code)),
+       launch.pipeline->name, launch.encoder_label ? launch.encoder_label : ""});
+}
+
+cuda::Event CommandRunner::record_event() {
+  send_launches();
+  return hold() ? stream_->record_event(*use_) : nullptr;
 }
 
 void CommandRunner::carry_out(const device::Copy& copy) {
@@ -228,8 +251,8 @@ void CommandRunner::carry_out(const device::Fill& fill) {
 
 void CommandRunner::carry_out(const device::SignalEvent& signal) {
   if (!hold()) return;
-  cuda::Event recorded = stream_->record_event(*use_);
-  if (!require(stream_->place_mark(*use_))) return;
+  cuda::Event recorded = record_event();
+  if (!place_mark()) return;
   if (recorded) gpu_->signals.add(*signal.event, signal.value, recorded);
   current_->steps.push_back({.mark = stream_->last_mark(),
                              .kind = Step::Kind::signal,
@@ -256,7 +279,7 @@ void CommandRunner::carry_out(const device::Timestamp& timestamp) {
   current_->steps.push_back({.mark = stream_->last_mark() + 1,
                              .kind = Step::Kind::timestamp,
                              .destination = timestamp.destination,
-                             .recorded = stream_->record_event(*use_)});
+                             .recorded = record_event()});
 }
 
 void CommandRunner::carry_out(const device::HostWork& host) {
@@ -264,6 +287,17 @@ void CommandRunner::carry_out(const device::HostWork& host) {
   if (broken_by_ != cuda::Code::success) return;
   let_go();
   host.work();
+}
+
+void CommandRunner::carry_out(const device::LibraryWork& work) {
+  if (!works()) return;
+  for (const device::Argument& buffer : work.buffers)
+    if (!is_usable(buffer.value, buffer.length)) return;
+  if (!hold()) return;
+  note_work(work.name);
+  current_->has_begun = true;
+  if (const Status enqueued = work.call(stream_->handle()); !enqueued)
+    fail(device::FaultKind::internal, enqueued.error());
 }
 
 void CommandRunner::carry_out(const device::Deferred& deferred) {

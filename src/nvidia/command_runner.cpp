@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "device/time_limit.hpp"
 #include "nvidia/clock.hpp"
 #include "nvidia/patience.hpp"
 
@@ -14,8 +15,16 @@ namespace {
 
 constexpr size_t most_in_flight = 32;
 constexpr unsigned most_attempts = 3;
+constexpr double default_time_limit = 60;  // seconds
 
-device::FaultKind kind_of(cuda::Code code) {
+bool goes_with_launches(const device::Command& command) {
+  return std::holds_alternative<device::Dispatch>(command) || std::holds_alternative<device::BeginGroup>(command) ||
+         std::holds_alternative<device::EndGroup>(command);
+}
+
+}  // namespace
+
+device::FaultKind CommandRunner::kind_of(cuda::Code code) {
   switch (code) {
     case cuda::Code::out_of_memory:
       return device::FaultKind::out_of_memory;
@@ -32,13 +41,19 @@ device::FaultKind kind_of(cuda::Code code) {
   }
 }
 
-}  // namespace
+CommandRunner::CommandRunner(std::shared_ptr<Gpu> gpu)
+    : gpu_(std::move(gpu)),
+      upload_chunks_(gpu_),
+      log_pages_(gpu_, log_buffer_bytes),
+      time_limit_(device::time_limit(default_time_limit)),
+      launches_(gpu_) {}
 
 void CommandRunner::run(std::unique_ptr<device::Submission> submission) {
   for (Patience patience; in_flight_.size() >= most_in_flight;) {
     if (advance()) continue;
     if (patience.pause()) look_for_faults();
   }
+  if (in_flight_.empty()) seen_at_ = now();
   in_flight_.push_back(std::make_unique<Run>());
   in_flight_.back()->submission = std::move(submission);
   encode(*in_flight_.back());
@@ -53,6 +68,7 @@ void CommandRunner::encode(Run& run) {
   for (VisibleMemory* memory : fetched_) memory->may_be_on_host.store(false, std::memory_order_relaxed);
   fetched_.clear();
   fetched_ranges_.clear();
+  memories_.clear();
   current_ = nullptr;
   let_go();
   if (broken_by_ != cuda::Code::success) return recover();
@@ -74,18 +90,20 @@ void CommandRunner::encode_commands(Run& run) {
     if (broken_by_ != cuda::Code::success) return;
   }
   if (!hold()) return;
-  run.ended = stream_->record_event(*use_);
-  if (require(stream_->place_mark(*use_))) run.last_mark = stream_->last_mark();
+  if (!place_mark()) return;
+  run.last_mark = stream_->last_mark();
+  run.ended = record_event();  // behind the mark, which is what somebody may be waiting for
 }
 
 void CommandRunner::carry_out_one(const device::Command& command) {
+  if (!goes_with_launches(command)) send_launches();
   device::Observer* observer = current_->submission->observer.get();
   if (!observer) return std::visit([this](const auto& present) { carry_out(present); }, command);
   // An observer is told of each command as it is done, so the next one waits.
   cuda::Event before = works() && hold() ? stream_->record_event(*use_) : nullptr;
   const uint64_t started_on_host = now();
   std::visit([this](const auto& present) { carry_out(present); }, command);
-  cuda::Event after = works() && hold() ? stream_->record_event(*use_) : nullptr;
+  cuda::Event after = works() ? record_event() : nullptr;
   drain();
   uint64_t started = started_on_host, ended = now();
   if (before && after && works() && hold()) {
@@ -101,7 +119,7 @@ void CommandRunner::carry_out_one(const device::Command& command) {
 
 void CommandRunner::drain() {
   if (broken_by_ != cuda::Code::success || !hold()) return;
-  if (!require(stream_->place_mark(*use_))) return;
+  if (!place_mark()) return;
   const uint64_t mark = stream_->last_mark();
   let_go();
   for (Patience patience; stream_->passed() < mark;) {
@@ -110,7 +128,9 @@ void CommandRunner::drain() {
   }
   while (advance()) {
   }
-  if (current_) current_->has_begun = true;
+  if (!current_) return;
+  current_->has_begun = true;
+  current_->work.clear();
 }
 
 bool CommandRunner::advance() {
@@ -137,7 +157,30 @@ void CommandRunner::look_for_faults() {
       broken_by_ = gpu_->last_cause();
     }
   }
+  if (broken_by_ == cuda::Code::success && is_stuck()) {
+    gpu_->abandon(stream_->generation());
+    is_out_of_time_ = true;
+    broken_by_ = cuda::Code::launch_timeout;
+  }
   if (broken_by_ != cuda::Code::success && !current_) recover();  // else whoever encodes will
+}
+
+bool CommandRunner::place_mark() {
+  send_launches();
+  if (!hold()) return false;
+  if (stream_->passed() == stream_->last_mark()) seen_at_ = now();  // the GPU owes nothing until here
+  return require(stream_->place_mark(*use_));
+}
+
+// A stream that waits for another queue's signal may have to wait for long; if in vain, that queue is stuck.
+bool CommandRunner::is_stuck() {
+  const uint64_t passed = stream_->passed(), present = now();
+  const auto awaits_signal = [](const Step& step) { return step.kind == Step::Kind::await_signal; };
+  if (passed != seen_mark_ || (!in_flight_.empty() && std::ranges::any_of(in_flight_.front()->steps, awaits_signal))) {
+    seen_mark_ = passed;
+    seen_at_ = present;
+  }
+  return time_limit_ != 0 && present - seen_at_ > time_limit_;
 }
 
 void CommandRunner::perform_steps(Run& run, uint64_t passed) {
@@ -194,11 +237,12 @@ void CommandRunner::recover() {
   auto runs = std::move(in_flight_);
   in_flight_.clear();
   stream_.reset();
+  launches_.clear();
   std::unique_ptr<Run> failed;
   if (!runs.empty() && (runs.front()->has_begun || runs.front()->attempts >= most_attempts)) {
     failed = std::move(runs.front());
     runs.pop_front();
-    blame(*failed, cause);
+    failed->outcome.faults.push_back(blame(*failed, cause));
     fail_rest(*failed);
     failed->last_mark = 0;
   }
@@ -208,7 +252,7 @@ void CommandRunner::recover() {
     run->steps.clear();
     run->groups.clear();
     run->deferred.clear();
-    run->pipelines.clear();
+    run->work.clear();
     run->uploads.give_back(upload_chunks_);
     run->logs.give_back(log_pages_);
     run->next = run->last_mark = 0;
@@ -218,16 +262,28 @@ void CommandRunner::recover() {
   }
 }
 
-void CommandRunner::blame(Run& run, cuda::Code cause) {
-  std::vector<std::string> kernels;
-  for (const Pipeline* pipeline : run.pipelines)
-    if (std::ranges::find(kernels, pipeline->name) == kernels.end()) kernels.push_back(pipeline->name);
-  const std::string where = kernels.empty()       ? ""
-                            : kernels.size() == 1 ? fmt::format(" in kernel '{}'", kernels.front())
-                                                  : fmt::format(" in one of the kernels {}", fmt::join(kernels, ", "));
-  run.outcome.faults.push_back(
-      {kind_of(cause), fmt::format("the GPU stopped{}: {}", where, gpu_->driver.describe(cause)),
-       kernels.size() == 1 ? kernels.front() : "", run.encoder_label ? run.encoder_label : ""});
+// What was at work when the GPU stopped is one of the things that were on the stream.
+device::Fault CommandRunner::blame(const Run& run, cuda::Code cause) const {
+  if (gpu_->is_abandoned() && !is_out_of_time_) return {device::FaultKind::device_removed, gpu_->use().error(), "", ""};
+  const std::vector<Work>& work = run.work;
+  const auto has_label_of_first = [&](const Work& other) { return other.encoder_label == work[0].encoder_label; };
+  const bool is_in_one_encoder = !work.empty() && std::ranges::all_of(work, has_label_of_first);
+  std::vector<std::string> names;
+  for (const Work& each : work)
+    names.push_back(is_in_one_encoder || !each.encoder_label
+                        ? fmt::format("'{}'", each.name)
+                        : fmt::format("'{}' of encoder '{}'", each.name, each.encoder_label));
+  const std::string where = names.empty()       ? ""
+                            : names.size() == 1 ? fmt::format(" in kernel {}", names[0])
+                                                : fmt::format(" in one of the kernels {}", fmt::join(names, ", "));
+  device::Fault fault{kind_of(cause), fmt::format("the GPU stopped{}: {}", where, gpu_->driver.describe(cause)),
+                      work.size() == 1 ? work[0].name : "", ""};
+  if (is_in_one_encoder && work[0].encoder_label) fault.encoder_label = work[0].encoder_label;
+  if (is_out_of_time_)
+    fault.message =
+        fmt::format("the GPU has been busy for too long{}; METALLOID_TIMEOUT sets the limit in seconds, 0 for none. {}",
+                    where, gpu_->use().error());
+  return fault;
 }
 
 // What of a submission that failed others wait for.
@@ -250,7 +306,7 @@ bool CommandRunner::open_stream() {
   if (stream_) return true;
   auto stream = Stream::make(gpu_);
   if (!stream) {
-    fail(device::FaultKind::internal, stream.error());
+    fail(gpu_->is_lost() ? device::FaultKind::device_removed : device::FaultKind::internal, stream.error());
     return false;
   }
   stream_ = *std::move(stream);
@@ -291,6 +347,12 @@ bool CommandRunner::check(cuda::Code code, const char* deed) {
 void CommandRunner::fail(device::FaultKind kind, std::string message, std::string kernel) {
   const char* label = encoder_label();
   current_->outcome.faults.push_back({kind, std::move(message), std::move(kernel), label ? label : ""});
+}
+
+void CommandRunner::note_work(const char* name) {
+  const Work work{name, encoder_label()};
+  std::vector<Work>& noted = current_->work;
+  if (std::find(noted.rbegin(), noted.rend(), work) == noted.rend()) noted.push_back(work);
 }
 
 // Debug groups may stand around an encoder and in it.

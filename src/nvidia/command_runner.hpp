@@ -5,6 +5,9 @@
 // After a fault, nothing of the context is left. The submission that was at work has failed: what would touch memory is
 // left out of it, but its events are signalled, so that no one waits in vain. Submissions behind it have not begun; in
 // the new context they are put on the stream again.
+//
+// A kernel that does not end is not interrupted: when nothing got done for the time limit (device/time_limit.hpp), its
+// submission has failed, and the device is lost. The limit is for as many launches as are gathered (launches.hpp).
 #pragma once
 
 #include <deque>
@@ -12,12 +15,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "device/device.hpp"
 #include "nvidia/context.hpp"
 #include "nvidia/kernel_logs.hpp"
+#include "nvidia/launches.hpp"
 #include "nvidia/pipeline.hpp"
 #include "nvidia/stream.hpp"
 #include "nvidia/uploads.hpp"
@@ -26,8 +31,7 @@ namespace metalloid::nvidia {
 
 class CommandRunner {
  public:
-  explicit CommandRunner(std::shared_ptr<Gpu> gpu)
-      : gpu_(std::move(gpu)), upload_chunks_(gpu_), log_pages_(gpu_, log_buffer_bytes) {}
+  explicit CommandRunner(std::shared_ptr<Gpu> gpu);
 
   // Puts it on the stream; waits only where its commands need that.
   void run(std::unique_ptr<device::Submission> submission);
@@ -35,7 +39,7 @@ class CommandRunner {
   // Does what is due. True if anything was.
   bool advance();
 
-  // Asks the driver whether all is well, which costs more than advance().
+  // Asks the driver whether all is well, which costs more than advance(), and whether the GPU still gets on.
   void look_for_faults();
 
   bool is_idle() const { return in_flight_.empty(); }
@@ -49,6 +53,14 @@ class CommandRunner {
     uint64_t value = 0;
     uint64_t* destination = nullptr;
     cuda::Event recorded = nullptr;
+  };
+
+  // A kernel or a library's work; names live as long as the submission.
+  struct Work {
+    const char* name = nullptr;
+    const char* encoder_label = nullptr;
+
+    bool operator==(const Work&) const = default;
   };
 
   struct Run {
@@ -65,8 +77,7 @@ class CommandRunner {
     std::list<device::CommandList> deferred;
     Uploads uploads;
     KernelLogs logs;
-    std::vector<const Pipeline*> pipelines;  // different ones, in the order of dispatch
-    const char* encoder_label = nullptr;     // of the last dispatch
+    std::vector<Work> work;  // that a fault may be of; each once
     unsigned attempts = 0;
   };
 
@@ -81,6 +92,7 @@ class CommandRunner {
   void carry_out(const device::WaitEvent& wait);
   void carry_out(const device::Timestamp& timestamp);
   void carry_out(const device::HostWork& host);
+  void carry_out(const device::LibraryWork& work);
   void carry_out(const device::Deferred& deferred);
   void carry_out(const device::BeginGroup& group);
   void carry_out(const device::EndGroup& group);
@@ -90,15 +102,20 @@ class CommandRunner {
   bool make_visible(uint64_t& address, uint64_t length);
   bool is_usable(uint64_t address, uint64_t length);
   bool is_usable(VisibleMemory& memory, uint64_t address, uint64_t length);
+  VisibleMemory* memory_at(uint64_t address);
   void launch(const Pipeline& pipeline, const device::Size& threads, const device::Size& threadgroup,
-              uint32_t threadgroup_memory);
+              uint32_t threadgroup_memory, bool are_buffers_apart);
 
-  void drain();  // waits until the stream has done all it was given
+  void send_launches();        // those that were gathered, before anything else is put on the stream
+  cuda::Event record_event();  // behind them
+  void drain();                // waits until the stream has done all it was given
   void perform_steps(Run& run, uint64_t passed);
   void perform(Run& run, Step& step);
   void complete(Run& run);
+  bool place_mark();
+  bool is_stuck();
   void recover();
-  void blame(Run& run, cuda::Code cause);
+  device::Fault blame(const Run& run, cuda::Code cause) const;
   void fail_rest(Run& run);
 
   bool open_stream();
@@ -108,6 +125,8 @@ class CommandRunner {
   bool require(cuda::Code code);
   bool check(cuda::Code code, const char* deed);
   void fail(device::FaultKind kind, std::string message, std::string kernel = "");
+  static device::FaultKind kind_of(cuda::Code code);
+  void note_work(const char* name);
   const char* encoder_label() const;
 
   const std::shared_ptr<Gpu> gpu_;
@@ -117,11 +136,15 @@ class CommandRunner {
   std::optional<Gpu::Use> use_;
   cuda::Code broken_by_ = cuda::Code::success;  // the context
   std::deque<std::unique_ptr<Run>> in_flight_;
-  Run* current_ = nullptr;        // whose commands are being put on the stream
-  std::vector<uint64_t> values_;  // of the launch's parameters
-  std::vector<void*> parameters_;
+  const uint64_t time_limit_;             // nanoseconds from a mark to the next; 0: none
+  uint64_t seen_mark_ = 0, seen_at_ = 0;  // the last progress of the GPU
+  bool is_out_of_time_ = false;           // a kernel of this queue
+  Run* current_ = nullptr;                // whose commands are being put on the stream
+  std::vector<uint64_t> values_;          // of the launch's parameters
+  Launches launches_;
   std::vector<VisibleMemory*> fetched_;  // by the current submission
   std::unordered_set<uint64_t> fetched_ranges_;
+  std::unordered_map<uint64_t, VisibleMemory*> memories_;  // of the current submission, by addresses in commands
 };
 
 }  // namespace metalloid::nvidia

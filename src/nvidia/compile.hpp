@@ -4,6 +4,8 @@
 // (of threadgroup memory, its offset in bytes in the dynamic shared memory); then one LaunchSize.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <metalloid/result.hpp>
 #include <span>
@@ -32,8 +34,9 @@ struct LaunchSize {
   device::Size threads_per_grid;
   device::Size threads_per_threadgroup;
   device::Size threadgroups_per_grid;
-  uint32_t is_row = 0;
-  uint64_t log = 0;  // address of a LogBuffer, if the kernel logs
+  uint32_t is_row = 0;             // the threadgroups are
+  uint32_t is_row_of_threads = 0;  // each of them is: it is deeper than the hardware's may be
+  uint64_t log = 0;                // address of a LogBuffer, if the kernel logs
 };
 
 // Memory that kernels write messages to: records of whole 64-bit words. When it is full, messages are counted only.
@@ -41,8 +44,9 @@ struct LogBuffer {
   uint32_t used = 0, capacity = 0;  // words
   uint32_t lost = 0;                // messages that did not fit
   uint32_t padding = 0;
-  // Then records: one word, the number of the site (LogSite) in its lower half and of the words that follow, the slots
-  // of the message's arguments (docs/builtins.md, Logging), in its upper half.
+  // Then records: one word, the number of the site (LogSite) in its lower half and of the words that follow in its
+  // upper half; the slots of the message's arguments (docs/builtins.md, Logging); and the strings among these, whose
+  // slots have the number of their first word in the record, or 0 for a null pointer.
 };
 
 // A call of os_log in a kernel.
@@ -53,17 +57,26 @@ struct LogSite {
 
 // What a launch lets the code take for granted.
 struct Assumptions {
-  bool is_even = false;  // threadgroups fill the grid, which is no row
+  bool is_even = false;            // threadgroups fill the grid, which is no row
+  bool are_buffers_apart = false;  // all begin at multiples of 16 bytes, and none that is written overlaps another
 
+  static const std::array<Assumptions, 4> all;
+
+  size_t place() const { return size_t{is_even} + 2 * size_t{are_buffers_apart}; }  // in `all`
   bool operator==(const Assumptions&) const = default;
 };
+
+inline constexpr std::array<Assumptions, 4> Assumptions::all{
+    {{false, false}, {true, false}, {false, true}, {true, true}}};
 
 constexpr std::string_view entry_symbol = "metalloid_entry";
 
 struct CompiledKernel {
   std::string ptx;
   uint32_t static_threadgroup_memory = 0;  // bytes
+  bool variables_are_dynamic = false;      // a launch's dynamic memory begins with these bytes, before its arguments
   std::vector<bool> uses_argument;         // of each slot
+  std::vector<bool> writes_argument;       // of each slot: it is a buffer that may be written to
   std::vector<LogSite> log_sites;          // by number; empty: the kernel never logs
 };
 

@@ -63,7 +63,8 @@ Gpu::Gpu(const Driver& driver, cuda::Device device, Properties properties)
     : driver(driver), device(device), properties(std::move(properties)) {}
 
 Gpu::~Gpu() {
-  for (const cuda::Context context : {context_, abandoned_})
+  if (is_abandoned_) return;
+  for (const cuda::Context context : {context_, broken_})
     if (context) driver.destroy_context(context);
 }
 
@@ -96,6 +97,11 @@ Gpu::Use::~Use() {
 }
 
 Result<Gpu::Use> Gpu::use() {
+  if (is_abandoned_)
+    return Error{
+        fmt::format("{} is lost to this process: a kernel that does not end keeps it busy; start the program "
+                    "again",
+                    properties.name)};
   std::shared_lock lock(mutex_);
   if (!context_) return Error{why_there_is_no_context_};
   return Use(*this, std::move(lock));
@@ -104,6 +110,7 @@ Result<Gpu::Use> Gpu::use() {
 // The new context is made before the old one goes: a driver that takes no more work from the process after a fault
 // leaves at least the memory that the host can read.
 void Gpu::rebuild(uint32_t generation, cuda::Code cause) {
+  if (generation != generation_) return;
   std::lock_guard lock(mutex_);
   if (generation != generation_) return;
   ++generation_;
@@ -111,10 +118,11 @@ void Gpu::rebuild(uint32_t generation, cuda::Code cause) {
   signals.forget();
   const cuda::Context old = std::exchange(context_, nullptr);
   if (Status made = make_context(); !made) {
-    abandoned_ = old;
+    broken_ = old;
     why_there_is_no_context_ = fmt::format(
-        "after a fault of a kernel ({}) the driver takes no more work from this process; start the program again",
-        driver.describe(cause));
+        "{} is lost to this process: after a fault of a kernel ({}) NVIDIA's driver takes no more work from it; start "
+        "the program again",
+        properties.name, driver.describe(cause));
     return;
   }
   driver.destroy_context(old);
@@ -123,6 +131,19 @@ void Gpu::rebuild(uint32_t generation, cuda::Code cause) {
   host_pages.pin_all_again(driver);
   cuda::Context context = nullptr;
   driver.pop_context(&context);
+}
+
+// Without the lock: whoever has it may be in a call of the driver that waits for the kernel.
+void Gpu::abandon(uint32_t generation) {
+  if (!generation_.compare_exchange_strong(generation, generation + 1)) return;
+  last_cause_ = cuda::Code::launch_timeout;
+  is_abandoned_ = true;
+  signals.forget();
+}
+
+bool Gpu::is_lost() {
+  std::shared_lock lock(mutex_);
+  return is_abandoned_ || !context_;
 }
 
 uint64_t Gpu::free_memory(const Use& use) const {

@@ -2,7 +2,8 @@
 // other users of CUDA in the process.
 //
 // A kernel that faults leaves a context useless. It is then destroyed and made anew, and a generation counter says so:
-// whoever holds something that lived in the old one (a stream, a module, memory) compares generations before use.
+// whoever holds something that lived in the old one (a stream, a module, memory) compares generations before use. Where
+// no other can be made, the device is lost: nothing can be used any more, and errors say so.
 #pragma once
 
 #include <atomic>
@@ -61,11 +62,18 @@ class Gpu {
     std::shared_lock<std::shared_mutex> lock_;
   };
 
-  // An error if a context that broke could not be rebuilt.
+  // An error if the device is lost.
   Result<Use> use();
 
   // The context of that generation is broken: makes another, if nobody else has.
   void rebuild(uint32_t generation, cuda::Code cause);
+
+  // A kernel of that generation does not end. Nothing but the end of the process ends it, and much of what the driver
+  // could be asked for would wait for it.
+  void abandon(uint32_t generation);
+
+  bool is_lost();
+  bool is_abandoned() const { return is_abandoned_; }
 
   // What the context before the present one broke by.
   cuda::Code last_cause() const { return last_cause_; }
@@ -87,8 +95,9 @@ class Gpu {
 
   std::shared_mutex mutex_;
   cuda::Context context_ = nullptr;
-  cuda::Context abandoned_ = nullptr;  // that no other could be made after
+  cuda::Context broken_ = nullptr;  // the last one, if no other could be made after it
   std::atomic<uint32_t> generation_ = 1;
+  std::atomic<bool> is_abandoned_ = false;
   std::atomic<cuda::Code> last_cause_ = cuda::Code::success;
   std::string why_there_is_no_context_;
 };

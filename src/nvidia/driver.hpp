@@ -3,6 +3,7 @@
 // version whose signature is meant.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <metalloid/result.hpp>
@@ -41,6 +42,9 @@ using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
 using Stream = struct StreamHandle*;
 using Event = struct EventHandle*;
+using Graph = struct GraphHandle*;
+using GraphNode = struct GraphNodeHandle*;
+using ExecutableGraph = struct ExecutableGraphHandle*;
 
 enum class DeviceAttribute : int {
   max_threads_per_block = 1,
@@ -66,7 +70,7 @@ enum class FunctionAttribute : int {
   max_dynamic_shared_memory = 8
 };
 
-enum class JitOption : int { error_log = 5, error_log_bytes = 6 };
+enum class JitOption : int { threads_per_block = 1, error_log = 5, error_log_bytes = 6 };
 
 constexpr unsigned map_host_memory = 0x08;  // of a context
 constexpr unsigned register_for_all_contexts = 0x01, register_mapped = 0x02, register_read_only = 0x08;
@@ -90,6 +94,14 @@ struct Copy2D {
   void* destination_array = nullptr;
   size_t destination_pitch = 0;
   size_t row_bytes = 0, rows = 0;
+};
+
+struct KernelNode {
+  Function function = nullptr;
+  std::array<unsigned, 3> grid = {}, block = {};
+  unsigned shared_memory = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
 };
 
 }  // namespace cuda
@@ -126,6 +138,16 @@ struct Copy2D {
   FUNCTION(launch, "cuLaunchKernel", cuda::Function, unsigned grid_x, unsigned grid_y, unsigned grid_z,             \
            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_memory, cuda::Stream,              \
            void** parameters, void** extra)                                                                         \
+  FUNCTION(create_graph, "cuGraphCreate", cuda::Graph*, unsigned flags)                                             \
+  FUNCTION(destroy_graph, "cuGraphDestroy", cuda::Graph)                                                            \
+  FUNCTION(add_kernel_node, "cuGraphAddKernelNode", cuda::GraphNode*, cuda::Graph, const cuda::GraphNode* after,    \
+           size_t count, const cuda::KernelNode*)                                                                   \
+  FUNCTION(instantiate_graph, "cuGraphInstantiateWithFlags", cuda::ExecutableGraph*, cuda::Graph,                   \
+           unsigned long long flags)                                                                                \
+  FUNCTION(destroy_executable_graph, "cuGraphExecDestroy", cuda::ExecutableGraph)                                   \
+  FUNCTION(set_kernel_node, "cuGraphExecKernelNodeSetParams", cuda::ExecutableGraph, cuda::GraphNode,               \
+           const cuda::KernelNode*)                                                                                 \
+  FUNCTION(launch_graph, "cuGraphLaunch", cuda::ExecutableGraph, cuda::Stream)                                      \
   FUNCTION(create_stream, "cuStreamCreate", cuda::Stream*, unsigned flags)                                          \
   FUNCTION(destroy_stream, "cuStreamDestroy_v2", cuda::Stream)                                                      \
   FUNCTION(query_stream, "cuStreamQuery", cuda::Stream)                                                             \

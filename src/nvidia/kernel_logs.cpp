@@ -11,6 +11,31 @@
 
 namespace metalloid::nvidia {
 
+namespace {
+
+constexpr uint64_t unreadable_address = 1;
+
+// The slots of a record, which is `words` without its head: those of strings have their place in the record
+// (compile.hpp) and get their address. A string that does not end in the record cannot be read.
+std::vector<uint64_t> slots_of(const LogSite& site, std::span<const uint64_t> words) {
+  std::vector<uint64_t> slots(words.begin(), words.end());
+  for (const uint32_t number : device::string_slots(site.format.c_str())) {
+    if (number >= slots.size() || slots[number] == 0) continue;
+    const uint64_t place = slots[number] - 1;
+    if (place <= number || place >= words.size()) {
+      slots[number] = unreadable_address;
+      continue;
+    }
+    slots.resize(std::min<size_t>(slots.size(), place));
+    const auto* text = reinterpret_cast<const char*>(words.data() + place);
+    const bool ends = std::memchr(text, 0, (words.size() - place) * sizeof(uint64_t)) != nullptr;
+    slots[number] = ends ? reinterpret_cast<uint64_t>(text) : unreadable_address;
+  }
+  return slots;
+}
+
+}  // namespace
+
 Result<uint64_t> KernelLogs::add(PinnedPages& pages, const std::vector<LogSite>& sites, std::string kernel,
                                  std::string encoder_label) {
   auto buffer = pages.take();
@@ -40,8 +65,9 @@ void KernelLogs::deliver(const std::function<void(const device::Log&)>& log) con
       message.level = call.level;
       message.subsystem = call.subsystem;
       message.category = call.category;
+      const std::vector<uint64_t> slots = slots_of(call, records.subspan(1, words));
       message.message =
-          device::format_log(call.format.c_str(), records.data() + 1, static_cast<uint32_t>(words * sizeof(uint64_t)));
+          device::format_log(call.format.c_str(), slots.data(), static_cast<uint32_t>(slots.size() * sizeof(uint64_t)));
       message.kernel = launch.kernel;
       message.encoder_label = launch.encoder_label;
       log(message);

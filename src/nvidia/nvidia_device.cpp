@@ -54,13 +54,15 @@ class Device final : public device::Device {
   const device::Info info_;
 };
 
-struct Found {
-  std::vector<std::shared_ptr<device::Device>> devices;
-  std::string problems;
-};
+const Devices& found() {
+  static const auto& devices = *new Devices(find_devices());  // they live until the process ends
+  return devices;
+}
 
-Found find_devices() {
-  Found found;
+}  // namespace
+
+Devices find_devices() {
+  Devices found;
   const Result<Driver>& driver = Driver::shared();
   if (!driver) {
     found.problems = driver.error();
@@ -80,13 +82,6 @@ Found find_devices() {
   }
   return found;
 }
-
-const Found& found() {
-  static const auto& devices = *new Found(find_devices());  // they live until the process ends
-  return devices;
-}
-
-}  // namespace
 
 std::vector<std::shared_ptr<device::Device>> make_devices() {
   return found().devices;

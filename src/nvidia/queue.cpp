@@ -56,8 +56,9 @@ std::unique_ptr<device::Submission> Queue::take() {
 }
 
 std::unique_ptr<device::Submission> Queue::wait_for_next() {
-  for (const uint64_t until = now() + lookout; waiting_count_.load(std::memory_order_acquire) == 0 && now() < until;)
-    std::this_thread::yield();  // whoever waits for the last submission may need this core
+  const uint64_t until = now() + lookout;
+  for (uint64_t turn = 1; waiting_count_.load(std::memory_order_acquire) == 0 && now() < until; ++turn)
+    look_again(turn);
   {
     std::unique_lock lock(mutex_);
     asleep_ = true;

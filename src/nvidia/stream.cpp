@@ -6,6 +6,7 @@
 
 #include "nvidia/clock.hpp"
 #include "nvidia/memory.hpp"
+#include "nvidia/patience.hpp"
 
 namespace metalloid::nvidia {
 
@@ -59,9 +60,16 @@ void Stream::give_back(cuda::Event event) {
 }
 
 uint64_t Stream::time_of(const Gpu::Use& use, cuda::Event event) {
-  const uint64_t present = now();
+  constexpr uint64_t patience = 1'000'000;
+  const uint64_t asked = now();
   float milliseconds = 0;
-  if (!event || use.driver().get_elapsed_time(&milliseconds, anchor_, event) != cuda::Code::success) return present;
+  cuda::Code code = event ? cuda::Code::not_ready : cuda::Code::invalid_value;
+  for (uint64_t turn = 1; code == cuda::Code::not_ready && now() - asked < patience; ++turn) {
+    code = use.driver().get_elapsed_time(&milliseconds, anchor_, event);
+    if (code == cuda::Code::not_ready) look_again(turn);
+  }
+  const uint64_t present = now();
+  if (code != cuda::Code::success) return present;
   const uint64_t time = anchor_time_ + static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
   if (time <= present) return time;
   anchor_time_ -= time - present;  // nothing is seen before it happens: the anchor was noted too late

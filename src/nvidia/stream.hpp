@@ -27,7 +27,7 @@ class Stream {
   cuda::Event record_event(const Gpu::Use& use);
   void give_back(cuda::Event event);
 
-  // When that was, in nanoseconds of the device's clock. The event has been passed.
+  // When that was, in nanoseconds of the device's clock. The event has been passed, or is the next thing to be.
   uint64_t time_of(const Gpu::Use& use, cuda::Event event);
 
   // Compares the GPU's clock with the host's, now and then. Nothing is under way.

@@ -25,6 +25,14 @@ void expect_same(const Library& a, const Library& b) {
   EXPECT_EQ(a.functions(), b.functions());
   EXPECT_EQ(a.function_constants(), b.function_constants());
   for (std::string_view name : a.function_names()) EXPECT_EQ(**a.code(name), **b.code(name)) << name;
+  ASSERT_EQ(a.device_code().size(), b.device_code().size());
+  for (const DeviceCode& code : a.device_code()) {
+    const DeviceCode* other = b.find_device_code(code.key);
+    ASSERT_TRUE(other) << code.key;
+    EXPECT_EQ(code.function, other->function);
+    EXPECT_EQ(code.device + code.form, other->device + other->form);
+    EXPECT_EQ(*code.read(), *other->read());
+  }
 }
 
 std::string error_of(std::vector<uint8_t> file) {
@@ -44,6 +52,14 @@ bool reads_as_the_original(std::vector<uint8_t> file, const Library& original) {
   for (std::string_view name : original.function_names()) {
     const auto code = (*library)->code(name);
     if (!code || **code != **original.code(name)) return false;
+  }
+  if ((*library)->device_code().size() != original.device_code().size()) return false;
+  for (const DeviceCode& code : original.device_code()) {
+    const DeviceCode* other = (*library)->find_device_code(code.key);
+    if (!other || other->function != code.function || other->device != code.device || other->form != code.form)
+      return false;
+    const auto content = other->read();
+    if (!content || *content != *code.read()) return false;
   }
   return true;
 }
@@ -136,13 +152,27 @@ TEST(FileFormat, BytesAfterTheEndAreNoticed) {
 
 TEST(FileFormat, DamagedCodeIsAnErrorOnlyForTheFunctionThatIsAskedFor) {
   auto file = sample::rich_file();
-  file.back() ^= 1;
+  ByteReader code_section(Bytes(file).subspan(format::header_size + format::section_entry_size));
+  ASSERT_EQ(code_section.padded_text(format::section_name_width), format::code_section);
+  file[code_section.fixed64()] ^= 1;
   const auto library = Library::from_bytes(file);
   ASSERT_TRUE(library) << library.error();
   EXPECT_NE((*library)->find("copy"), nullptr);
   const auto code = (*library)->code("copy");
   ASSERT_FALSE(code);
   EXPECT_NE(code.error().find("the code of 'copy'"), std::string::npos) << code.error();
+}
+
+TEST(FileFormat, DamagedDeviceCodeIsAnErrorWhenItIsRead) {
+  auto file = sample::rich_file();
+  file.back() ^= 1;
+  const auto library = Library::from_bytes(file);
+  ASSERT_TRUE(library) << library.error();
+  EXPECT_TRUE((*library)->find_device_code("12")->read());
+  const auto code = (*library)->find_device_code("13")->read();
+  ASSERT_FALSE(code);
+  EXPECT_NE(code.error().find("the PTX of 'scale'"), std::string::npos) << code.error();
+  EXPECT_EQ((*library)->find_device_code("14"), nullptr);
 }
 
 TEST(FileFormat, ANewerFormatSaysWhoWroteItAndWhatToDo) {
@@ -156,10 +186,11 @@ TEST(FileFormat, ANewerFormatSaysWhoWroteItAndWhatToDo) {
 TEST(FileFormat, SectionsOfAnUnknownNameAreSkipped) {
   const auto file = sample::rich_file();
   const auto at = [&](size_t offset) { return file.begin() + static_cast<ptrdiff_t>(offset); };
-  const size_t table_end = format::header_size + 2 * format::section_entry_size;
+  const uint8_t sections = file[12];
+  const size_t table_end = format::header_size + sections * format::section_entry_size;
 
   std::vector<uint8_t> extended(file.begin(), at(table_end));
-  extended[12] = 3;
+  extended[12] = sections + 1;
   for (size_t entry = format::header_size; entry < table_end; entry += format::section_entry_size) {
     const uint64_t offset = ByteReader(Bytes(file).subspan(entry + 8)).fixed64() + format::section_entry_size;
     for (size_t i = 0; i < 8; ++i) extended[entry + 8 + i] = static_cast<uint8_t>(offset >> (8 * i));

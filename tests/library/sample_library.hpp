@@ -139,17 +139,22 @@ inline std::shared_ptr<Library> rich_library() {
   Code softmax_code = code("_Z7softmaxIfEvv", 1, 300);
   softmax_code.static_threadgroup_memory = 4096;
   softmax_code.function_constants = constants;
-  return std::make_shared<Library>(
+  auto library = std::make_shared<Library>(
       std::vector<Function>{softmax(), simple("copy", 3), simple("same_as_copy", 9), visible()}, constants,
       std::make_shared<GivenCode>(std::vector<Code>{softmax_code, code("copy", 2), code("copy", 2), code("scale", 3)}));
+  const auto ready = [](std::string function, std::string form, std::string key) {
+    return DeviceCode{std::move(function), "sm_90", form, key, [=]() -> Result<std::string> { return form + key; }};
+  };
+  library->add_device_code({ready("copy", "PTX", "11"), ready("copy", "cubin", "12"), ready("scale", "PTX", "13")});
+  return library;
 }
 
 inline std::vector<uint8_t> rich_file() {
   return *rich_library()->serialise();
 }
 
-// Makes the checksums of the header and the index right again, where there is enough of a file to have them: damage
-// that somebody made on purpose.
+// Makes the checksums of the header and of the indices right again, where there is enough of a file to have them:
+// damage that somebody made on purpose.
 inline void reseal(std::vector<uint8_t>& file) {
   const auto put = [&](size_t at, uint64_t value) {
     for (size_t i = 0; i < 8; ++i) file[at + i] = static_cast<uint8_t>(value >> (8 * i));
@@ -162,7 +167,8 @@ inline void reseal(std::vector<uint8_t>& file) {
   for (uint64_t i = 0; i < sections; ++i) {
     const size_t entry = format::header_size + i * format::section_entry_size;
     ByteReader reader(Bytes(file).subspan(entry));
-    const bool is_index = reader.padded_text(format::section_name_width) == format::index_section;
+    const std::string_view name = reader.padded_text(format::section_name_width);
+    const bool is_index = name == format::index_section || name == format::device_index_section;
     const uint64_t offset = reader.fixed64(), size = reader.fixed64();
     if (is_index && offset <= file.size() && size <= file.size() - offset)
       put(entry + 24, XXH3_64bits(file.data() + offset, size));

@@ -29,9 +29,10 @@ namespace metalloid::nvidia {
 namespace emulation {
 
 constexpr uint32_t lanes = 32;
+constexpr size_t stack_size = 128 * 1024;
 using Words = std::array<uint32_t, lanes>;
 
-// The lanes of the SIMD-group that runs.
+// The lanes of a SIMD-group.
 struct Simdgroup {
   struct Meeting {
     uint32_t arrived = 0, met = 0, number = 0;
@@ -41,9 +42,28 @@ struct Simdgroup {
   ucontext_t scheduler;
   std::array<ucontext_t, lanes> contexts;
   std::function<void()> work;
-  uint32_t existing = 0, ended = 0, active = 0, lane = 0;
+  uint32_t number = 0, existing = 0, ended = 0, active = 0, lane = 0, turns = 0;
   bool progressed = false, is_stuck = false;
   std::map<std::pair<std::string, uint32_t>, Meeting> meetings;  // by what is executed and for whom it waits
+
+  // `stacks` has room for 32.
+  void start(uint32_t lanes_that_exist, std::function<void()> what, char* stacks) {
+    existing = lanes_that_exist;
+    work = std::move(what);
+    for (uint32_t i = 0; i < lanes; ++i) {
+      if (!(existing >> i & 1)) continue;
+      getcontext(&contexts[i]);
+      contexts[i].uc_stack.ss_sp = stacks + i * stack_size;
+      contexts[i].uc_stack.ss_size = stack_size;
+      contexts[i].uc_link = &scheduler;
+      makecontext(&contexts[i], run_lane, 0);
+    }
+  }
+
+  // Every lane runs until it waits, in another order each time. False: none got anywhere.
+  bool take_turn();
+
+  void let_others_run() { swapcontext(&contexts[lane], &scheduler); }
 
   bool is_complete(const std::pair<std::string, uint32_t>& key, const Meeting& meeting) const {
     return meeting.arrived != 0 && meeting.arrived == (key.second & existing & ~ended);
@@ -69,13 +89,33 @@ struct Simdgroup {
         progressed = true;
         break;
       }
-      swapcontext(&contexts[lane], &scheduler);
+      let_others_run();
     }
     return meeting;
   }
+
+ private:
+  static void run_lane();
 };
 
-inline Simdgroup* simdgroup = nullptr;
+inline Simdgroup* simdgroup = nullptr;  // that runs
+
+inline void Simdgroup::run_lane() {
+  simdgroup->work();
+  simdgroup->ended |= 1u << simdgroup->lane;
+  simdgroup->progressed = true;
+}
+
+inline bool Simdgroup::take_turn() {
+  simdgroup = this;
+  progressed = false;
+  ++turns;
+  for (uint32_t i = 0; i < lanes; ++i) {
+    lane = (i * (2 * turns + 1) + turns) % lanes;
+    if ((existing & ~ended) >> lane & 1) swapcontext(&scheduler, &contexts[lane]);
+  }
+  return progressed;
+}
 
 inline uint32_t lane_id() {
   return simdgroup->lane;
@@ -118,6 +158,10 @@ inline uint32_t vote_any(uint32_t mask, uint32_t condition) {
   bool any = false;
   for (uint32_t i = 0; i < lanes; ++i) any |= (meeting.met >> i & 1) && meeting.seen[i];
   return any;
+}
+
+inline void wait(uint32_t mask) {
+  simdgroup->meet("bar", mask, 0);
 }
 
 template <class Operation>
@@ -231,6 +275,7 @@ inline const std::map<std::string, void*>& instructions() {
       {"llvm.nvvm.vote.ballot.sync", address(ballot)},
       {"llvm.nvvm.vote.all.sync", address(vote_all)},
       {"llvm.nvvm.vote.any.sync", address(vote_any)},
+      {"llvm.nvvm.bar.warp.sync", address(wait)},
       {"llvm.nvvm.redux.sync.add", address(reduce_add)},
       {"llvm.nvvm.redux.sync.umin", address(reduce_umin)},
       {"llvm.nvvm.redux.sync.umax", address(reduce_umax)},
@@ -303,7 +348,8 @@ inline void replace(llvm::CallInst* call, void* function) {
   call->eraseFromParent();
 }
 
-inline void use_emulated_instructions(llvm::Module& module) {
+inline void use_emulated_instructions(llvm::Module& module,
+                                      const std::map<std::string, void*>& emulated = instructions()) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -311,8 +357,8 @@ inline void use_emulated_instructions(llvm::Module& module) {
       const std::string name = call->isInlineAsm()         ? "movmatrix"
                                : call->getCalledFunction() ? call->getCalledFunction()->getName().str()
                                                            : "";
-      const auto found = instructions().find(name);
-      if (found != instructions().end()) replace(call, found->second);
+      const auto found = emulated.find(name);
+      if (found != emulated.end()) replace(call, found->second);
     }
 }
 
@@ -341,25 +387,11 @@ class EmulatedSimdgroup {
     using namespace emulation;
     static const auto stacks = std::make_unique<char[]>(lanes * stack_size);
     auto group = std::make_unique<Simdgroup>();
-    simdgroup = group.get();
     arguments.resize(4);
-    group->existing = existing;
     group->active = active;
-    group->work = [&] { kernel_(arguments[0], arguments[1], arguments[2], arguments[3]); };
-    for (uint32_t i = 0; i < lanes; ++i) {
-      if (!(existing >> i & 1)) continue;
-      getcontext(&group->contexts[i]);
-      group->contexts[i].uc_stack.ss_sp = stacks.get() + i * stack_size;
-      group->contexts[i].uc_stack.ss_size = stack_size;
-      group->contexts[i].uc_link = &group->scheduler;
-      makecontext(&group->contexts[i], run_lane, 0);
-    }
+    group->start(existing, [&] { kernel_(arguments[0], arguments[1], arguments[2], arguments[3]); }, stacks.get());
     while (existing & ~group->ended) {
-      group->progressed = false;
-      for (group->lane = 0; group->lane < lanes; ++group->lane)
-        if ((existing & ~group->ended) >> group->lane & 1)
-          swapcontext(&group->scheduler, &group->contexts[group->lane]);
-      if (group->progressed) continue;
+      if (group->take_turn()) continue;
       ASSERT_FALSE(group->is_stuck);
       group->is_stuck = true;
       ADD_FAILURE() << "lanes wait for each other in vain";
@@ -368,15 +400,6 @@ class EmulatedSimdgroup {
 
  private:
   using Kernel = void(void*, void*, void*, void*);
-  static constexpr size_t stack_size = 128 * 1024;
-
-  static void run_lane() {
-    using emulation::simdgroup;
-    simdgroup->work();
-    simdgroup->ended |= 1u << simdgroup->lane;
-    simdgroup->progressed = true;
-  }
-
   template <class T>
   static T checked(llvm::Expected<T> value) {
     if (!value) throw std::runtime_error(llvm::toString(value.takeError()));

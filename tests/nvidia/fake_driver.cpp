@@ -115,6 +115,39 @@ Code allocate(cuda::Address* address, size_t bytes, bool managed) {
   });
 }
 
+// A launch whose parameters have been read, as the driver does when it is made.
+struct KeptKernel {
+  cuda::KernelNode kernel;
+  std::vector<uint64_t> parameters;
+};
+using Graph = std::vector<KeptKernel>;
+
+KeptKernel kept(const cuda::KernelNode& kernel) {
+  KeptKernel copy{kernel, {}};
+  for (size_t i = 0; i < state().controls.parameters; ++i)
+    copy.parameters.push_back(*static_cast<uint64_t*>(kernel.parameters[i]));
+  return copy;
+}
+
+Code launch(const KeptKernel& given, cuda::Stream stream) {
+  Context* context = nullptr;
+  {
+    std::lock_guard lock(state().mutex);
+    if (const Code code = enter(context); code != Code::success) return code;
+  }
+  return put(stream, [context, kept = given]() mutable {
+    if (state().controls.holds_launches) return false;
+    ++state().controls.launches;
+    std::vector<void*> pointers;
+    for (uint64_t& value : kept.parameters) pointers.push_back(&value);
+    const auto& [grid, block] = std::pair(kept.kernel.grid, kept.kernel.block);
+    const fake::Launch launch{
+        {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, kept.kernel.shared_memory, pointers.data()};
+    if (const fake::Kernel kernel = state().controls.kernel) context->broken = static_cast<Code>(kernel(launch));
+    return context->broken == Code::success;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -179,6 +212,7 @@ Code cuDeviceTotalMem_v2(size_t* bytes, cuda::Device) {
 
 Code cuCtxCreate_v2(cuda::Context* context, unsigned, cuda::Device) {
   std::lock_guard lock(state().mutex);
+  if (!state().controls.makes_contexts) return Code::illegal_address;
   auto* made = new Context;
   state().contexts.insert(made);
   ++state().controls.contexts;
@@ -288,6 +322,7 @@ Code cuMemsetD8Async(cuda::Address address, unsigned char value, size_t bytes, c
 Code cuModuleLoadDataEx(cuda::Module* module, const void* image, unsigned, cuda::JitOption*, void**) {
   return in_context([&](Context&) {
     ++state().controls.modules;
+    if (!std::string_view(static_cast<const char*>(image)).starts_with("//")) ++state().controls.machine_code;
     *module = reinterpret_cast<cuda::Module>(new Module{static_cast<const char*>(image)});
     return Code::success;
   });
@@ -313,25 +348,57 @@ Code cuFuncSetAttribute(cuda::Function, cuda::FunctionAttribute, int) {
   return Code::success;
 }
 
-// Parameters are read when the launch is made, as the driver does.
 Code cuLaunchKernel(cuda::Function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                     unsigned shared_memory, cuda::Stream stream, void** parameters, void**) {
-  std::vector<uint64_t> copied;
-  for (size_t i = 0; i < state().controls.parameters; ++i) copied.push_back(*static_cast<uint64_t*>(parameters[i]));
-  Context* context = nullptr;
-  {
-    std::lock_guard lock(state().mutex);
-    if (const Code code = enter(context); code != Code::success) return code;
-  }
-  return put(stream, [=]() mutable {
-    if (state().controls.holds_launches) return false;
-    ++state().controls.launches;
-    std::vector<void*> pointers;
-    for (uint64_t& value : copied) pointers.push_back(&value);
-    const fake::Launch launch{{gx, gy, gz}, {bx, by, bz}, shared_memory, pointers.data()};
-    if (const fake::Kernel kernel = state().controls.kernel) context->broken = static_cast<Code>(kernel(launch));
-    return context->broken == Code::success;
-  });
+  if (bx > 1024) return Code::invalid_value;
+  return launch(kept({nullptr, {gx, gy, gz}, {bx, by, bz}, shared_memory, parameters, nullptr}), stream);
+}
+
+Code cuGraphCreate(cuda::Graph* graph, unsigned) {
+  *graph = reinterpret_cast<cuda::Graph>(new Graph);
+  return Code::success;
+}
+
+Code cuGraphDestroy(cuda::Graph graph) {
+  delete reinterpret_cast<Graph*>(graph);
+  return Code::success;
+}
+
+// Only chains: each node after the one before it.
+Code cuGraphAddKernelNode(cuda::GraphNode* node, cuda::Graph handle, const cuda::GraphNode* after, size_t count,
+                          const cuda::KernelNode* kernel) {
+  auto& nodes = *reinterpret_cast<Graph*>(handle);
+  if (count != (nodes.empty() ? 0 : 1) || (count == 1 && *after != reinterpret_cast<cuda::GraphNode>(nodes.size())))
+    return Code::invalid_value;
+  if (kernel->block[0] > 1024) return Code::invalid_value;
+  nodes.push_back(kept(*kernel));
+  *node = reinterpret_cast<cuda::GraphNode>(nodes.size());
+  return Code::success;
+}
+
+Code cuGraphInstantiateWithFlags(cuda::ExecutableGraph* executable, cuda::Graph graph, unsigned long long) {
+  ++state().controls.graphs;
+  *executable = reinterpret_cast<cuda::ExecutableGraph>(new Graph(*reinterpret_cast<Graph*>(graph)));
+  return Code::success;
+}
+
+Code cuGraphExecDestroy(cuda::ExecutableGraph executable) {
+  delete reinterpret_cast<Graph*>(executable);
+  return Code::success;
+}
+
+Code cuGraphExecKernelNodeSetParams(cuda::ExecutableGraph executable, cuda::GraphNode node,
+                                    const cuda::KernelNode* kernel) {
+  if (kernel->block[0] > 1024) return Code::invalid_value;
+  ++state().controls.node_changes;
+  (*reinterpret_cast<Graph*>(executable))[reinterpret_cast<size_t>(node) - 1] = kept(*kernel);
+  return Code::success;
+}
+
+Code cuGraphLaunch(cuda::ExecutableGraph executable, cuda::Stream stream) {
+  for (const KeptKernel& kernel : *reinterpret_cast<Graph*>(executable))
+    if (const Code code = launch(kernel, stream); code != Code::success) return code;
+  return Code::success;
 }
 
 Code cuStreamCreate(cuda::Stream* stream, unsigned) {

@@ -257,7 +257,7 @@ TEST_P(GroupFunctions, PrefixesAreOverTheLanesBefore) {
 TEST_P(GroupFunctions, MovesComeFromTheLaneTheySay) {
   struct Move {
     const char* name;
-    int (*source)(int place, int number, int size);  // -1: undefined
+    int (*source)(int place, int number, int size);  // -1: none, which is 0
   };
   const Move moves[] = {
       {"broadcast", [](int, int number, int size) { return number < size ? number : -1; }},
@@ -278,7 +278,7 @@ TEST_P(GroupFunctions, MovesComeFromTheLaneTheySay) {
                        const int size = static_cast<int>(group.size), place = static_cast<int>(lane) % size;
                        const int source = move.source(place, operands.number[lane], size);
                        const int from = static_cast<int>(lane) - place + source;
-                       if (source < 0 || !(lanes >> from & 1)) return std::nullopt;
+                       if (source < 0 || !(lanes >> from & 1)) return T(0);
                        return operands.value[static_cast<size_t>(from)];
                      });
       expect<T, T>(std::string(group.prefix) + "broadcast_first." + Type<T>::name, type, type + " %value", type, false,
@@ -303,7 +303,7 @@ TEST_P(GroupFunctions, ShufflesFillFromBeyondTheRun) {
               const int start = own / run * run, place = own - start, moved = up ? place - delta : place + delta;
               const bool is_data = moved >= 0 && moved < run;
               const int in_run = is_data ? moved : up ? moved + run : moved - run;
-              if (in_run < 0 || in_run >= run || !(lanes >> (start + in_run) & 1)) return std::nullopt;
+              if (in_run < 0 || in_run >= run || !(lanes >> (start + in_run) & 1)) return T(0);
               const auto from = static_cast<size_t>(start + in_run);
               return is_data ? operands.value[from] : operands.filling[from];
             });

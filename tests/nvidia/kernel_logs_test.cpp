@@ -41,6 +41,17 @@ TEST_F(NvidiaLogs, AreTextsInTheOrderOfWriting) {
   EXPECT_TRUE(messages().empty());
 }
 
+TEST_F(NvidiaLogs, FindStringsOnlyInTheirRecord) {
+  const std::vector<LogSite> sites = {{3, "", "", "%s, %s"}};
+  const auto buffer = logs_.add(pages_, sites, "f", "");
+  ASSERT_TRUE(buffer);
+  const uint64_t text = 0x74786574, endless = ~uint64_t{0};
+  const auto head = [](uint64_t words) { return words << 32; };
+  write(*buffer, {head(3), 3, 0, text, head(3), 4, 3, endless, head(2), 1, 77}, 11);
+  EXPECT_EQ(messages(), (std::vector<std::string>{"f: text, (null)", "f: <unreadable>, <unreadable>",
+                                                  "f: <unreadable>, <unreadable>"}));
+}
+
 TEST_F(NvidiaLogs, EndWhereTheyMakeNoSense) {
   const auto no_site = logs_.add(pages_, sites_, "f", ""), too_long = logs_.add(pages_, sites_, "g", "");
   ASSERT_TRUE(no_site && too_long);

@@ -18,6 +18,7 @@
 
 #include "bitcode/analyses.hpp"
 #include "nvidia/lower/passes.hpp"
+#include "nvidia/lower/wide_accesses.hpp"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -49,14 +50,18 @@ class LoweredKernel {
     lower::use_hardware_math(*module_);
     lower::use_hardware_fences(*module_);
     lower::lower_matrices(*module_, architecture);
-    lower::lower_group_functions(*module_, architecture);
     lower::lower_barriers(*module_);
+    lower::lower_group_functions(*module_, architecture);
     expect_valid();
     before_optimisation_ = text_of(*module_);
+    lower::expand_small_copies(*module_);
     llvm::PassBuilder builder(machine_.get());
     bitcode::Analyses analyses(builder);
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*module_, analyses.modules);
     lower::combine_matrix_products(*module_, architecture);
+    analyses.modules.clear();
+    for (llvm::Function& function : *module_)
+      if (!function.isDeclaration()) lower::widen_accesses(function, analyses.functions);
     expect_valid();
   }
 

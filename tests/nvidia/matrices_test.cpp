@@ -142,6 +142,33 @@ TEST(CombinedProducts, FloatsTakeThreeInstructionsForTwoProducts) {
   EXPECT_EQ(instructions(text, "m16n8k8.row.col.tf32"), 6u) << text;
 }
 
+TEST(CombinedProducts, SumsOfFourAreAddedAtOnce) {
+  const std::string text = LoweredKernel(gemm("f32", "f32", "f32", 2, 4), {80}).ir();
+  EXPECT_EQ(instructions(text, "m16n8k8.row.col.tf32"), 12u) << text;
+  EXPECT_EQ(count(text, "= fadd float"), 4u) << text;  // of a lane's elements, not of what is split
+}
+
+TEST(CombinedProducts, WaitWhenTheyAreTakenApart) {
+  const std::string text = LoweredKernel(R"(
+define ptx_kernel void @kernel(ptr addrspace(1) %a, ptr addrspace(1) %c) convergent {
+  %first = load <2 x float>, ptr addrspace(1) %a
+  %at = getelementptr <2 x float>, ptr addrspace(1) %a, i32 1
+  %second = load <2 x float>, ptr addrspace(1) %at
+  %d = call <2 x float> @metal.simdgroup_multiply_accumulate.f32.f32.f32(<2 x float> %first, <2 x float> %first, <2 x float> zeroinitializer)
+  %x = extractelement <2 x float> %d, i64 0
+  %e = call <2 x float> @metal.simdgroup_multiply_accumulate.f32.f32.f32(<2 x float> %second, <2 x float> %first, <2 x float> zeroinitializer)
+  %y = extractelement <2 x float> %e, i64 1
+  %s = fmul float %x, %y
+  store float %s, ptr addrspace(1) %c
+  ret void
+}
+declare <2 x float> @metal.simdgroup_multiply_accumulate.f32.f32.f32(<2 x float>, <2 x float>, <2 x float>) convergent memory(none) nounwind willreturn
+)",
+                                         {90})
+                               .ir();
+  EXPECT_EQ(instructions(text, "m16n8k8.row.col.tf32"), 3u) << text;
+}
+
 TEST(CombinedProducts, FloatsMadeOfHalvesAreHalves) {
   const std::string text = R"(
 define ptx_kernel void @kernel(ptr addrspace(1) %a, ptr addrspace(1) %c) convergent {

@@ -39,8 +39,8 @@ TEST_P(Ptx, IsMadeOfEveryKernelAndTakenByTheAssembler) {
     device::PipelineRequest request;
     request.kernel = {*library, function.name, {}};
     const auto slots = device::argument_slots(function, **library, {});
-    for (const bool is_even : {false, true}) {
-      auto kernel = compile(request, slots, architecture, {.is_even = is_even});
+    for (const Assumptions& assumptions : {Assumptions{}, Assumptions{.is_even = true, .are_buffers_apart = true}}) {
+      auto kernel = compile(request, slots, architecture, assumptions);
       ASSERT_TRUE(kernel) << function.name << ": " << kernel.error();
       EXPECT_EQ(kernel->uses_argument.size(), slots.size());
       if (assembler) {

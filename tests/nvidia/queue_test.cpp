@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "fake_gpu.hpp"
+#include "nvidia/driver.hpp"
 
 namespace metalloid::nvidia {
 namespace {
@@ -12,6 +13,13 @@ using namespace std::chrono_literals;
 
 class NvidiaQueues : public FakeGpu {
  protected:
+  // As a library would: with the driver, on the stream it is given.
+  static Status fill_first(const device::Memory& values, void* stream, unsigned char value) {
+    const auto& driver = *Driver::shared();
+    const cuda::Code code = driver.fill(values.address, value, 4, static_cast<cuda::Stream>(stream));
+    return code == cuda::Code::success ? success() : Status(Error{driver.describe(code)});
+  }
+
   // Adds a number to 64 integers; the number is the host's alone, as the data of setBytes is.
   static void add_to(const device::Memory& values, int by, const device::Pipeline& pipeline,
                      device::CommandList& list) {
@@ -98,6 +106,98 @@ TEST_F(NvidiaQueues, SendTheDataOfAllDispatchesInOneCopy) {
     EXPECT_EQ(integers(*values)[0], round * 5050);
     EXPECT_EQ(controls_->copies, static_cast<uint64_t>(round));
   }
+}
+
+TEST_F(NvidiaQueues, LaunchLongRowsOfDispatchesAsGraphsThatAreUsedAgain) {
+  const auto add = kernel(adds), subtract = kernel(adds, "subtract");
+  const auto values = memory(256), others = memory(256);
+  const auto queue = device_->make_queue();
+  int expected = 0;
+  for (const int dispatches : {7, 8, 100, 100, 300}) {
+    device::CommandList list;
+    for (int i = 1; i <= dispatches; ++i) {
+      expected += i;
+      add_to(i % 3 == 0 ? *others : *values, i, i % 2 == 0 ? *add : *subtract, list);
+    }
+    const uint64_t launches = controls_->launches;
+    EXPECT_TRUE(submit(*queue, std::move(list)).get().faults.empty());
+    EXPECT_EQ(controls_->launches, launches + static_cast<uint64_t>(dispatches));
+    EXPECT_EQ(integers(*values)[0] + integers(*others)[0], expected);
+  }
+  EXPECT_LE(controls_->graphs, 8u);  // two of 4, 8, 32 and 64 launches each
+}
+
+TEST_F(NvidiaQueues, ChangeOnlyWhatIsNewInAGraph) {
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  const auto queue = device_->make_queue();
+  for (int round = 0; round < 6; ++round) {
+    device::CommandList list;
+    for (int i = 0; i < 64; ++i)
+      list.commands.push_back(
+          dispatch(*add, {argument(*values), argument(*values)}, list, {i == round / 2 ? 32u : 64u, 1, 1}));
+    std::fill_n(integers(*values), 64, 1);
+    EXPECT_TRUE(submit(*queue, std::move(list)).get().faults.empty());
+  }
+  EXPECT_EQ(controls_->graphs, 2u);
+  EXPECT_EQ(controls_->node_changes, 8u);
+}
+
+TEST_F(NvidiaQueues, SayWhichOfManyLaunchesTheDriverRefused) {
+  const auto add = kernel(adds), subtract = kernel(adds, "subtract");
+  const auto values = memory(256), copy = memory(256);
+  device::CommandList list;
+  for (int i = 0; i < 20; ++i) {
+    list.commands.push_back(device::BeginGroup{i == 10 ? "too wide" : "fine", "compute encoder"});
+    add_to(*values, 1, i == 10 ? *subtract : *add, list);
+    if (i == 10) std::get<device::Dispatch>(list.commands.back()).threads_per_threadgroup = {2048, 1, 1};
+    list.commands.push_back(device::EndGroup{});
+  }
+  list.commands.push_back(device::Copy{values->address, copy->address, 256});
+  const auto queue = device_->make_queue();
+  const device::Outcome outcome = submit(*queue, std::move(list)).get();
+  ASSERT_EQ(outcome.faults.size(), 1u);
+  EXPECT_EQ(outcome.faults[0].kernel, "subtract");
+  EXPECT_EQ(outcome.faults[0].encoder_label, "too wide");
+  EXPECT_EQ(integers(*values)[0], 10);
+  EXPECT_EQ(integers(*copy)[0], 0) << "what comes after a launch that failed is left out";
+}
+
+TEST_F(NvidiaQueues, LetLibrariesPutTheirWorkBetweenKernels) {
+  const auto add = kernel(adds);
+  const auto values = memory(1 << 20), weights = memory(1 << 20);
+  device::CommandList list;
+  add_to(*values, 3, *add, list);
+  bool is_early = false;
+  list.commands.push_back(device::LibraryWork{"fill", {argument(*values), argument(*weights)}, [&](void* stream) {
+                                                is_early = integers(*values)[0] == 0;
+                                                return fill_first(*values, stream, 2);
+                                              }});
+  add_to(*values, 1, *add, list);
+  controls_->holds_launches = true;
+  const auto queue = device_->make_queue();
+  auto outcome = submit(*queue, std::move(list));
+  EXPECT_EQ(outcome.wait_for(50ms), std::future_status::timeout);
+  controls_->holds_launches = false;
+  go_on();
+  EXPECT_TRUE(outcome.get().faults.empty());
+  EXPECT_TRUE(is_early);  // nobody waited for the kernel before it
+  EXPECT_EQ(integers(*values)[0], 0x02020203);
+  EXPECT_EQ(integers(*values)[1], 4);
+  EXPECT_EQ(controls_->prefetches, 2u);  // of each memory, once
+}
+
+TEST_F(NvidiaQueues, EndASubmissionWhoseLibraryFails) {
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  device::CommandList list;
+  list.commands.push_back(device::LibraryWork{"product", {}, [](void*) -> Status { return Error{"no room"}; }});
+  add_to(*values, 1, *add, list);
+  const auto queue = device_->make_queue();
+  const device::Outcome outcome = submit(*queue, std::move(list)).get();
+  ASSERT_EQ(outcome.faults.size(), 1u);
+  EXPECT_EQ(outcome.faults[0].message, "no room");
+  EXPECT_EQ(integers(*values)[0], 0);
 }
 
 TEST_F(NvidiaQueues, WaitForEachOthersEvents) {
@@ -194,6 +294,64 @@ TEST_F(NvidiaQueues, LetAFaultEndItsOwnSubmissionOnly) {
   device::CommandList list;
   add_to(*others, 1, *add, list);
   EXPECT_TRUE(submit(*other, std::move(list)).get().faults.empty());
+}
+
+// As NVIDIA's driver does it.
+TEST_F(NvidiaQueues, FailWithAClearErrorWhenTheDriverTakesNoMoreWorkAfterAFault) {
+  const auto add = kernel(faults), subtract = kernel(faults, "subtract");
+  const auto values = memory(256);
+  const auto queue = device_->make_queue(), other = device_->make_queue();
+  controls_->makes_contexts = false;
+  device::CommandList list;
+  list.commands.push_back(device::BeginGroup{"mistake", "compute encoder"});
+  add_to(*values, 1, *add, list);
+  list.commands.push_back(device::EndGroup{});
+  list.commands.push_back(device::BeginGroup{nullptr, "compute encoder"});
+  add_to(*values, 1, *subtract, list);
+  const device::Outcome outcome = submit(*queue, std::move(list)).get();
+  ASSERT_EQ(outcome.faults.size(), 1u);
+  EXPECT_NE(outcome.faults[0].message.find("'add' of encoder 'mistake', 'subtract'"), std::string::npos)
+      << outcome.faults[0].message;
+  for (device::Queue* each : {queue.get(), other.get(), queue.get()}) {
+    device::CommandList later;
+    add_to(*values, 1, *add, later);
+    const device::Outcome refused = submit(*each, std::move(later)).get();
+    ASSERT_EQ(refused.faults.size(), 1u);
+    EXPECT_EQ(refused.faults[0].kind, device::FaultKind::device_removed);
+    EXPECT_NE(refused.faults[0].message.find("start the program again"), std::string::npos);
+  }
+  const auto refused = device_->allocate(1 << 20, device::Storage::shared);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("start the program again"), std::string::npos) << refused.error();
+}
+
+TEST_F(NvidiaQueues, GiveUpOnAKernelThatDoesNotEnd) {
+  setenv("METALLOID_TIMEOUT", "0.1", 1);
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  const auto queue = device_->make_queue(), other = device_->make_queue();
+  controls_->holds_launches = true;
+  std::vector<std::future<device::Outcome>> outcomes;
+  for (device::Queue* each : {queue.get(), queue.get()}) {
+    device::CommandList list;
+    add_to(*values, 1, *add, list);
+    outcomes.push_back(submit(*each, std::move(list)));
+  }
+  const device::Outcome stuck = outcomes[0].get();
+  unsetenv("METALLOID_TIMEOUT");
+  ASSERT_EQ(stuck.faults.size(), 1u);
+  EXPECT_EQ(stuck.faults[0].kind, device::FaultKind::timeout);
+  EXPECT_EQ(stuck.faults[0].kernel, "add");
+  EXPECT_NE(stuck.faults[0].message.find("METALLOID_TIMEOUT"), std::string::npos) << stuck.faults[0].message;
+  device::CommandList later;
+  add_to(*values, 1, *add, later);
+  outcomes[0] = submit(*other, std::move(later));
+  for (auto& outcome : outcomes) {
+    const device::Outcome refused = outcome.get();
+    ASSERT_EQ(refused.faults.size(), 1u);
+    EXPECT_EQ(refused.faults[0].kind, device::FaultKind::device_removed);
+    EXPECT_NE(refused.faults[0].message.find("a kernel that does not end"), std::string::npos);
+  }
 }
 
 TEST_F(NvidiaQueues, TellAnObserverOfEveryCommand) {

@@ -192,3 +192,30 @@ it_has_help_with_examples_and_exit_codes() {
   expect_text stdout "1 the source has errors"
   expect_empty stderr
 }
+
+it_puts_code_for_gpus_into_the_library() {
+  expect 0 metalloid compile --device sm_90 twice.metal -o out.metallib
+  expect_empty stderr
+  expect 0 metalloid inspect out.metallib
+  expect_text stdout 'made ahead of time for: sm_90 PTX'
+  expect 0 metalloid compile out.metallib thrice.metal -o both.metallib
+  expect 0 metalloid inspect both.metallib --function twice
+  expect_text stdout 'made ahead of time for: sm_90 PTX'
+}
+
+it_says_which_kernels_are_left_for_later() {
+  cat >scale.metal <<'METAL'
+constant float factor [[function_constant(0)]];
+kernel void scale(device float* x) { x[0] *= factor; }
+METAL
+  expect 0 metalloid compile --device=sm_90 scale.metal twice.metal -o out.metallib
+  expect_text stderr '1 of 2 kernels take function constants'
+}
+
+it_needs_the_name_of_a_gpu() {
+  expect 2 metalloid compile --device gfx90 twice.metal -o out.metallib
+  expect_text stderr "unknown device 'gfx90'"
+  expect 2 metalloid compile --cubin twice.metal -o out.metallib
+  expect_text stderr '--cubin needs --device'
+  expect_no_file out.metallib
+}

@@ -58,8 +58,8 @@ kernel void gpu_rms_norm(device const float4* x, device const float4* weight, de
   out[second] = b * weight[i + row_threads] * scale;
 }
 
-// A threadgroup of 256 threads has a row of the matrix, of a multiple of 1024 numbers.
-constant constexpr uint matvec_threads = 256, matvec_simdgroups = matvec_threads / 32;
+// A threadgroup of 512 threads has a row of the matrix, of a multiple of 4096 numbers.
+constant constexpr uint matvec_threads = 512, matvec_simdgroups = matvec_threads / 32;
 
 kernel void gpu_matvec(device const float4* matrix, device const float4* vector, device float* out,
                        constant uint& width, uint row [[threadgroup_position_in_grid]],
@@ -68,17 +68,20 @@ kernel void gpu_matvec(device const float4* matrix, device const float4* vector,
   threadgroup float partial[matvec_simdgroups];
   device const float4* numbers = matrix + ulong(row) * (width / 4);
   float4 sums = 0;
-  #pragma unroll(4)
-  for (uint j = 0; j < width / 4; j += matvec_threads) sums += numbers[j + i] * vector[j + i];
+  for (uint j = i; j < width / 4; j += 2 * matvec_threads) {
+    const float4 first = numbers[j], second = numbers[j + matvec_threads];
+    sums = fma(first, vector[j], sums);
+    sums = fma(second, vector[j + matvec_threads], sums);
+  }
   const float sum = over_threadgroup<matvec_simdgroups>(simd_sum(sum_of(sums)), partial, lane, simdgroup, 0,
                                                         [](float value) { return simd_sum(value); });
   if (i == 0) out[row] = sum;
 }
 
-// C = A B, row by row in memory, sizes multiples of a tile's. A threadgroup of eight SIMD-groups has a tile of 128 x 128
-// of C, each of them 64 rows and 32 columns of it.
-constant constexpr uint tile = 128, depth = 32, padding = 8, tile_threads = 256;
-constant constexpr uint own_rows = 64, own_columns = 32, parts_down = own_rows / 8, parts_across = own_columns / 8;
+// C = A B, row by row in memory, sizes multiples of a tile's. A threadgroup of two by four SIMD-groups has a tile of C,
+// each of them 64 rows of it and 64 columns of halves or 32 of floats, which take more registers.
+constant constexpr uint depth = 32, padding = 8, tile_threads = 256;
+constant constexpr uint own_rows = 64, tile_rows = 2 * own_rows, parts_down = own_rows / 8;
 
 // A thread's share of a tile, on its way from device memory to threadgroup memory.
 template <typename T, uint rows, uint columns>
@@ -102,25 +105,26 @@ struct Share {
   }
 };
 
-template <typename T>
+template <typename T, uint own_columns>
 kernel void gpu_matmul(device const T* a, device const T* b, device T* c, constant uint& n, constant uint& k,
                        uint2 group [[threadgroup_position_in_grid]], uint i [[thread_index_in_threadgroup]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-  threadgroup T tile_of_a[tile * (depth + padding)], tile_of_b[depth * (tile + padding)];
+  constexpr uint tile_columns = 4 * own_columns, parts_across = own_columns / 8;
+  threadgroup T tile_of_a[tile_rows * (depth + padding)], tile_of_b[depth * (tile_columns + padding)];
   const uint row = simdgroup / 4 * own_rows, column = simdgroup % 4 * own_columns;
   simdgroup_float8x8 sums[parts_down][parts_across];
   for (uint y = 0; y < parts_down; ++y)
     for (uint x = 0; x < parts_across; ++x) sums[y][x] = simdgroup_float8x8(0);
-  Share<T, tile, depth> of_tile_a;
-  Share<T, depth, tile> of_tile_b;
-  a += ulong(group.y) * tile * k;
-  b += group.x * tile;
+  Share<T, tile_rows, depth> of_tile_a;
+  Share<T, depth, tile_columns> of_tile_b;
+  a += ulong(group.y) * tile_rows * k;
+  b += group.x * tile_columns;
   of_tile_a.load(a, k, i);
   of_tile_b.load(b, n, i);
   for (uint start = 0; start < k; start += depth) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
     of_tile_a.store(tile_of_a, depth + padding, i);
-    of_tile_b.store(tile_of_b, tile + padding, i);
+    of_tile_b.store(tile_of_b, tile_columns + padding, i);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (start + depth < k) {
       of_tile_a.load(a + start + depth, k, i);
@@ -134,7 +138,7 @@ kernel void gpu_matmul(device const T* a, device const T* b, device T* c, consta
         simdgroup_load(of_a[y], tile_of_a + (row + y * 8) * (depth + padding) + inner, depth + padding);
       #pragma unroll
       for (uint x = 0; x < parts_across; ++x)
-        simdgroup_load(of_b[x], tile_of_b + inner * (tile + padding) + column + x * 8, tile + padding);
+        simdgroup_load(of_b[x], tile_of_b + inner * (tile_columns + padding) + column + x * 8, tile_columns + padding);
       #pragma unroll
       for (uint y = 0; y < parts_down; ++y)
         #pragma unroll
@@ -142,7 +146,7 @@ kernel void gpu_matmul(device const T* a, device const T* b, device T* c, consta
           simdgroup_multiply_accumulate(sums[y][x], of_a[y], of_b[x], sums[y][x]);
     }
   }
-  device T* out = c + (ulong(group.y) * tile + row) * n + group.x * tile + column;
+  device T* out = c + (ulong(group.y) * tile_rows + row) * n + group.x * tile_columns + column;
   #pragma unroll
   for (uint y = 0; y < parts_down; ++y)
     #pragma unroll
@@ -154,8 +158,9 @@ kernel void gpu_matmul(device const T* a, device const T* b, device T* c, consta
     }
 }
 
-template [[host_name("gpu_matmul_float")]] kernel void gpu_matmul(device const float*, device const float*,
-                                                                  device float*, constant uint&, constant uint&, uint2,
-                                                                  uint, uint);
-template [[host_name("gpu_matmul_half")]] kernel void gpu_matmul(device const half*, device const half*, device half*,
-                                                                 constant uint&, constant uint&, uint2, uint, uint);
+template [[host_name("gpu_matmul_float")]] kernel void gpu_matmul<float, 32>(device const float*, device const float*,
+                                                                             device float*, constant uint&,
+                                                                             constant uint&, uint2, uint, uint);
+template [[host_name("gpu_matmul_half")]] kernel void gpu_matmul<half, 64>(device const half*, device const half*,
+                                                                           device half*, constant uint&,
+                                                                           constant uint&, uint2, uint, uint);

@@ -19,6 +19,8 @@ void add_bench(CLI::App& app) {
   add_bench_launch(*bench);
   add_bench_kernels(*bench);
   add_bench_nvidia(*bench);
+  add_bench_mps(*bench);
+  add_bench_conv2d(*bench);
 }
 
 void show_figures(const std::vector<Figure>& figures, bool as_json) {

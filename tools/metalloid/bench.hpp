@@ -30,5 +30,7 @@ void add_bench_compile(CLI::App& bench);
 void add_bench_launch(CLI::App& bench);
 void add_bench_kernels(CLI::App& bench);
 void add_bench_nvidia(CLI::App& bench);
+void add_bench_mps(CLI::App& bench);
+void add_bench_conv2d(CLI::App& bench);
 
 }  // namespace metalloid::tool

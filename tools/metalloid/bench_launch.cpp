@@ -44,7 +44,9 @@ class MetalLauncher {
     pipeline_ = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
     require(pipeline_.get() != nullptr, "the kernel has no pipeline");
     queue_ = NS::TransferPtr(device_->newCommandQueue());
-    buffer_ = NS::TransferPtr(device_->newBuffer(sizeof(int), MTL::ResourceStorageModeShared));
+    // The device's own: what is measured is not the way to the host's memory.
+    counter_ = NS::TransferPtr(device_->newBuffer(sizeof(int), MTL::ResourceStorageModePrivate));
+    result_ = NS::TransferPtr(device_->newBuffer(sizeof(int), MTL::ResourceStorageModeShared));
   }
 
   std::string name() const { return device_->name()->utf8String(); }
@@ -54,15 +56,25 @@ class MetalLauncher {
     MTL::CommandBuffer* command_buffer = queue_->commandBuffer();
     MTL::ComputeCommandEncoder* encoder = command_buffer->computeCommandEncoder();
     encoder->setComputePipelineState(pipeline_.get());
-    encoder->setBuffer(buffer_.get(), 0, 0);
+    encoder->setBuffer(counter_.get(), 0, 0);
     for (unsigned i = 0; i < dispatches; ++i)
       encoder->dispatchThreads(MTL::Size(threads, 1, 1), MTL::Size(threads, 1, 1));
     encoder->endEncoding();
     command_buffer->commit();
     command_buffer->waitUntilCompleted();
     launched_ += dispatches;
-    require(command_buffer->status() == MTL::CommandBufferStatusCompleted &&
-                *static_cast<int*>(buffer_->contents()) == static_cast<int>(launched_),
+    require(command_buffer->status() == MTL::CommandBufferStatusCompleted, "a command buffer failed");
+  }
+
+  void check_all_ran() {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    MTL::CommandBuffer* command_buffer = queue_->commandBuffer();
+    MTL::BlitCommandEncoder* encoder = command_buffer->blitCommandEncoder();
+    encoder->copyFromBuffer(counter_.get(), 0, result_.get(), 0, sizeof(int));
+    encoder->endEncoding();
+    command_buffer->commit();
+    command_buffer->waitUntilCompleted();
+    require(*static_cast<int*>(result_->contents()) == static_cast<int>(launched_),
             "a dispatch did not run exactly once");
   }
 
@@ -70,7 +82,7 @@ class MetalLauncher {
   NS::SharedPtr<MTL::Device> device_;
   NS::SharedPtr<MTL::ComputePipelineState> pipeline_;
   NS::SharedPtr<MTL::CommandQueue> queue_;
-  NS::SharedPtr<MTL::Buffer> buffer_;
+  NS::SharedPtr<MTL::Buffer> counter_, result_;
   unsigned launched_ = 0;
 };
 
@@ -123,6 +135,7 @@ void bench_launch(const LaunchArguments& arguments) {
                      milliseconds_since(start) * 1e3 / arguments.dispatches / 5, "us", 0});
   figures.push_back({"memory that five of those leave behind", resident_mebibytes() - before, "MiB", 0});
 
+  metal.check_all_ran();
   show_figures(figures, arguments.as_json);
   if (arguments.as_json) return;
   fmt::print("on {}; ", metal.name());

@@ -23,6 +23,7 @@ int run_compile(const Arguments& arguments) {
         "  metalloid compile softmax.metal -o softmax.metallib\n"
         "  metalloid compile -std=metal3.1 -fno-fast-math -I include a.metal b.metal -o both.metallib\n"
         "  metalloid compile -E -D TILE=16 matmul.metal\n"
+        "  metalloid compile --device sm_90 softmax.metal -o softmax.metallib\n"
         "  cat saxpy.metal | metalloid compile - -o - | metalloid inspect -\n\n{}\n",
         compiler_options_help(), exit_code_help);
     return exit_success;

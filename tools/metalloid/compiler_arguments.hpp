@@ -33,6 +33,8 @@ struct CompilerArguments {
   std::string output;
   CompileOptions options;
   DependencyRule dependency_rule;
+  std::vector<std::string> devices;  // to make code for ahead of time
+  bool cubin = false;                // and machine code, too
   bool list_headers = false;
   bool line_markers = true;
   std::optional<bool> colour;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "ahead_of_time.hpp"
 #include "dependencies.hpp"
 #include "files.hpp"
 #include "terminal.hpp"
@@ -48,6 +49,8 @@ class Driver {
  private:
   void check_usage() const {
     if (arguments_.inputs.empty()) throw Failure{exit_usage_error, "no input files"};
+    if (arguments_.cubin && arguments_.devices.empty())
+      throw Failure{exit_usage_error, "--cubin needs --device, which says for which GPUs"};
     if (arguments_.stage == Stage::compile && arguments_.inputs.size() > 1 && !arguments_.output.empty())
       throw Failure{exit_usage_error, "-o names one file, and -c makes one for each of several inputs"};
     for (const Input& input : arguments_.inputs)
@@ -93,7 +96,7 @@ class Driver {
       std::string output = arguments_.output;
       if (output.empty())
         output = (input.path == standard_stream ? "-" : fs::path(input.path).stem().string() + ".air");
-      write_library(*library, output);
+      write_with_device_code(*library, output);
       write_dependency_rules(output);
     }
   }
@@ -102,8 +105,19 @@ class Driver {
     std::vector<std::shared_ptr<Library>> libraries = compile_all();
     if (has_errors_) return;
     std::string output = arguments_.output.empty() ? default_output_ : arguments_.output;
-    write_library(*merge_libraries(libraries), output);
+    write_with_device_code(*merge_libraries(libraries), output);
     write_dependency_rules(output);
+  }
+
+  // Code is made for devices from what is in the file: by that they will look for it.
+  void write_with_device_code(const Library& library, const std::string& output) {
+    if (arguments_.devices.empty()) return write_library(library, output);
+    auto read = Library::from_bytes(compile_functions(library));
+    if (!read) throw Failure{exit_source_error, read.error()};
+    add_device_code(*read, arguments_.devices, arguments_.cubin);
+    auto bytes = (*read)->serialise();
+    if (!bytes) throw Failure{exit_source_error, bytes.error()};
+    write_output(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   }
 
   std::vector<std::shared_ptr<Library>> compile_all() {

@@ -133,6 +133,7 @@ std::shared_ptr<Library> merge_libraries(const std::vector<std::shared_ptr<Libra
 std::vector<uint8_t> compile_functions(const Library& library) {
   ProgressLine progress("compiling functions", library.functions().size());
   Library watched(library.functions(), library.function_constants(), std::make_shared<WatchedCode>(library, progress));
+  watched.add_device_code(library.device_code());
   auto bytes = watched.serialise();
   progress.clear();
   if (!bytes) throw Failure{exit_source_error, bytes.error(), true};

@@ -2,8 +2,8 @@
 //
 // An instruction of the hardware waits for all threads of a threadgroup that have not ended, and orders their accesses
 // to memory of every kind. Its aligned form, which a SIMD-group executes as one, is for where lanes are together; in
-// code that Metal would call undefined, or that only looks divergent, each thread arrives for itself. A barrier of a
-// SIMD-group that orders no memory is nothing that a kernel could see.
+// code that Metal would call undefined, or that only looks divergent, each thread arrives for itself. Barriers of a
+// SIMD-group are group functions (group_functions.cpp).
 //
 // Texels are ordinary memory, so one fence orders all kinds of it, and what a thread itself wrote it reads with none.
 #include <llvm/IR/IRBuilder.h>
@@ -13,14 +13,11 @@
 #include <array>
 
 #include "nvidia/lower/group_functions_together.hpp"
-#include "nvidia/lower/lane_order.hpp"
 #include "nvidia/lower/passes.hpp"
 
 namespace metalloid::nvidia::lower {
 
 namespace {
-
-using llvm::Value;
 
 void lower_threadgroup_barrier(llvm::CallInst& call, bool is_together) {
   llvm::IRBuilder<> builder(&call);
@@ -29,39 +26,17 @@ void lower_threadgroup_barrier(llvm::CallInst& call, bool is_together) {
       {builder.getInt32(0)});
 }
 
-void lower_simdgroup_barrier(llvm::CallInst& call, bool is_together) {
-  const auto* flags = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
-  if (flags && flags->isZero()) return;
-  llvm::IRBuilder<> builder(&call);
-  Value* const lanes = is_together ? static_cast<Value*>(builder.getInt32(~0u))
-                                   : builder.CreateIntrinsic(llvm::Intrinsic::nvvm_activemask, {});
-  builder.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {lanes});
-}
-
 void lower_barriers_in(llvm::Function& function) {
-  llvm::SmallVector<std::pair<llvm::CallInst*, decltype(&lower_threadgroup_barrier)>> calls;
+  llvm::SmallVector<llvm::CallInst*> calls;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (!call || !call->getCalledFunction()) continue;
-    const llvm::StringRef name = call->getCalledFunction()->getName();
-    if (name == "metal.threadgroup_barrier") calls.push_back({call, lower_threadgroup_barrier});
-    if (name == "metal.simdgroup_barrier") calls.push_back({call, lower_simdgroup_barrier});
+    if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == "metal.threadgroup_barrier")
+      calls.push_back(call);
   }
   if (calls.empty()) return;
   const Together together(function);
-  for (const auto& [call, lower] : calls) lower(*call, together.holds(call->getParent()));
-  for (const auto& [call, lower] : calls) call->eraseFromParent();
-}
-
-void remove_marks(llvm::Module& module) {
-  llvm::Function* mark = module.getFunction(same_in_simdgroup_symbol);
-  if (!mark) return;
-  for (llvm::User* user : llvm::make_early_inc_range(mark->users())) {
-    auto* call = llvm::cast<llvm::CallInst>(user);
-    call->replaceAllUsesWith(call->getArgOperand(0));
-    call->eraseFromParent();
-  }
-  mark->eraseFromParent();
+  for (llvm::CallInst* call : calls) lower_threadgroup_barrier(*call, together.holds(call->getParent()));
+  for (llvm::CallInst* call : calls) call->eraseFromParent();
 }
 
 // A function that has a body and is called gets another one; gives where to write it.
@@ -121,7 +96,6 @@ void write_texture_fence(llvm::Function& function) {
 void lower_barriers(llvm::Module& module) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) lower_barriers_in(function);
-  remove_marks(module);
 }
 
 void use_hardware_fences(llvm::Module& module) {

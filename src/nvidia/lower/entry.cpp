@@ -5,23 +5,11 @@
 #include "bitcode/address_spaces.hpp"
 #include "nvidia/lower/grid_values.hpp"
 #include "nvidia/lower/passes.hpp"
+#include "nvidia/lower/threadgroup_memory.hpp"
 
 namespace metalloid::nvidia::lower {
 
 namespace {
-
-constexpr llvm::StringLiteral dynamic_memory = "metalloid_threadgroup_memory";
-
-// Memory of a threadgroup whose size a launch says.
-llvm::Value* dynamic_threadgroup_memory(llvm::Module& module) {
-  if (llvm::GlobalVariable* made = module.getNamedGlobal(dynamic_memory)) return made;
-  auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
-  auto* memory = new llvm::GlobalVariable(module, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
-                                          nullptr, dynamic_memory, nullptr, llvm::GlobalValue::NotThreadLocal,
-                                          bitcode::threadgroup_address_space);
-  memory->setAlignment(llvm::Align(16));
-  return memory;
-}
 
 class Entry {
  public:

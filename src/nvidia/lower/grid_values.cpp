@@ -25,15 +25,12 @@ GridValues::GridValues(llvm::IRBuilder<>& builder, llvm::Value* size, LaneOrder 
     threadgroup_ = registers("ctaid");
     threads_ = full_threads_;
   } else {
-    llvm::Value* is_row = builder_.CreateLoad(
-        builder_.getInt32Ty(),
-        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), size, offsetof(LaunchSize, is_row)));
-    threadgroup_ = find_threadgroup(builder_.CreateIsNotNull(is_row));
+    threadgroup_ = find_threadgroup(load_flag(size, offsetof(LaunchSize, is_row)));
     for (unsigned i = 0; i < 3; ++i) {
       llvm::Value* left = builder_.CreateSub(grid_[i], builder_.CreateMul(threadgroup_[i], full_threads_[i]));
       threads_[i] = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, full_threads_[i], left);
     }
-    leave_if_beyond();
+    leave_if_beyond(load_flag(size, offsetof(LaunchSize, is_row_of_threads)));
   }
   if (order == LaneOrder::matrix) position_ = position_of(index_, threads_);
 }
@@ -59,6 +56,11 @@ GridValues::Size GridValues::load_size(llvm::Value* launch, size_t offset) {
         builder_.getInt32Ty(),
         builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), launch, offset + i * sizeof(uint32_t)));
   return size;
+}
+
+llvm::Value* GridValues::load_flag(llvm::Value* launch, size_t offset) {
+  return builder_.CreateIsNotNull(builder_.CreateLoad(
+      builder_.getInt32Ty(), builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), launch, offset)));
 }
 
 llvm::Value* GridValues::special_register(llvm::StringRef name) const {
@@ -94,8 +96,9 @@ GridValues::Size GridValues::find_threadgroup(llvm::Value* is_row) {
 
 // All threads of a threadgroup are launched. At an edge that the grid does not fill, the first of them, in the order of
 // their index, are those of the smaller threadgroup that is there: SIMD-groups are filled as Metal fills them.
-void GridValues::leave_if_beyond() {
-  llvm::Value* is_smaller = builder_.getFalse();
+// Threads that are launched as a row have their places computed in the same way.
+void GridValues::leave_if_beyond(llvm::Value* is_row) {
+  llvm::Value* is_smaller = is_row;
   for (unsigned i = 0; i < 3; ++i)
     is_smaller = builder_.CreateOr(is_smaller, builder_.CreateICmpNE(threads_[i], full_threads_[i]));
   llvm::BasicBlock* before = builder_.GetInsertBlock();

@@ -24,11 +24,12 @@ class GridValues {
   using Size = std::array<llvm::Value*, 3>;
 
   Size load_size(llvm::Value* launch, size_t offset);
+  llvm::Value* load_flag(llvm::Value* launch, size_t offset);
   Size registers(const char* name);
   Size find_threadgroup(llvm::Value* is_row);
   Size position_of(llvm::Value* number, const Size& size);
   llvm::Value* find_index(LaneOrder order);
-  void leave_if_beyond();
+  void leave_if_beyond(llvm::Value* is_row);
   llvm::Value* product(const Size& size) const;
   llvm::Value* groups(const Size& threads, unsigned width) const;
   llvm::Value* special_register(llvm::StringRef name) const;

@@ -3,24 +3,34 @@
 // (group_functions_together.hpp).
 //
 // Where lanes are together, the lanes that are there are found out once for all calls, by a vote in a block that comes
-// before them, unless lanes may end in between: then each call has a vote of its own. Elsewhere they are the lanes that
-// the hardware has active, which is what Metal says, too.
+// before them, unless lanes may end in between: then each call has a vote of its own. Where they are apart, they wait
+// for each other first (reconvergence.hpp). In functions that are not inlined, because they are recursive, they are the
+// lanes that the hardware has active.
+//
+// A barrier of a SIMD-group is a group function without a result; if it orders no memory, it is nothing that a kernel
+// could see.
 #include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/Local.h>
 
+#include <memory>
 #include <optional>
 
 #include "nvidia/lower/group_functions_lanes.hpp"
 #include "nvidia/lower/group_functions_together.hpp"
 #include "nvidia/lower/passes.hpp"
+#include "nvidia/lower/reconvergence.hpp"
 
 namespace metalloid::nvidia::lower {
 
 namespace {
 
 using llvm::Value;
+
+constexpr llvm::StringLiteral barrier = "metal.simdgroup_barrier";
 
 std::optional<GroupFunction> parse(llvm::StringRef name) {
   GroupFunction function;
@@ -49,10 +59,12 @@ class GroupCalls {
     for (llvm::Function& function : module_)
       if (!function.isDeclaration()) lower_in(function);
     for (const auto& [symbol, body] : bodies_) symbol->eraseFromParent();
+    remove_marks();
   }
 
  private:
   void lower_in(llvm::Function& function) {
+    llvm::removeUnreachableBlocks(function);
     llvm::SmallVector<llvm::CallInst*> calls;
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -63,35 +75,56 @@ class GroupCalls {
         replace(call, logical_lane(builder, order_, hardware_lane(builder)));
       } else if (name == "metal.threads_per_simdgroup") {
         replace(call, llvm::ConstantInt::get(call->getType(), 32));
-      } else if (parse(name)) {
+      } else if (name == barrier && orders_nothing(*call)) {
+        call->eraseFromParent();
+      } else if (name == barrier || parse(name)) {
         calls.push_back(call);
       }
     }
     if (calls.empty()) return;
-    const Together together(function);
-    llvm::SmallVector<Value*> present(calls.size());
-    find_present_lanes(function, together, calls, present);
-    for (size_t i = 0; i < calls.size(); ++i) call_body(calls[i], present[i]);
+    auto together = std::make_unique<const Together>(function);
+    if (!blocks_apart(*together, calls).empty() && make_reducible(function))
+      together = std::make_unique<const Together>(function);
+    const llvm::SmallSetVector<llvm::BasicBlock*, 8> apart = blocks_apart(*together, calls);
+    llvm::SmallVector<llvm::CallInst*> of_all, of_some;
+    for (llvm::CallInst* call : calls) (together->holds(call->getParent()) ? of_all : of_some).push_back(call);
+    give_present_lanes(function, *together, of_all);
+    const LanesOfBlocks lanes = reconverge(function, *together, apart.getArrayRef());
+    for (llvm::CallInst* call : of_some) {
+      llvm::IRBuilder<> builder(call);
+      Value* active = lanes.lookup(call->getParent());
+      if (!active) active = builder.CreateIntrinsic(llvm::Intrinsic::nvvm_activemask, {});
+      give_lanes(call, active, active);
+    }
   }
 
-  // The lanes that are there at each call that is together with the others, null at the rest.
-  void find_present_lanes(llvm::Function& function, const Together& together, llvm::ArrayRef<llvm::CallInst*> calls,
-                          llvm::MutableArrayRef<Value*> present) {
-    llvm::DominatorTree dominators(function);
-    llvm::BasicBlock* before = nullptr;
+  static llvm::SmallSetVector<llvm::BasicBlock*, 8> blocks_apart(const Together& together,
+                                                                 llvm::ArrayRef<llvm::CallInst*> calls) {
+    llvm::SmallSetVector<llvm::BasicBlock*, 8> apart;
     for (llvm::CallInst* call : calls)
-      if (together.holds(call->getParent()) && dominators.isReachableFromEntry(call->getParent()))
-        before = before ? dominators.findNearestCommonDominator(before, call->getParent()) : call->getParent();
-    if (!before) return;
+      if (together.is_known() && !together.holds(call->getParent())) apart.insert(call->getParent());
+    return apart;
+  }
+
+  static bool orders_nothing(const llvm::CallInst& call) {
+    const auto* flags = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+    return flags && flags->isZero();
+  }
+
+  // To calls that are together: the lanes that are there.
+  void give_present_lanes(llvm::Function& function, const Together& together, llvm::ArrayRef<llvm::CallInst*> calls) {
+    if (calls.empty()) return;
+    llvm::DominatorTree dominators(function);
+    llvm::BasicBlock* before = calls.front()->getParent();
+    for (llvm::CallInst* call : calls) before = dominators.findNearestCommonDominator(before, call->getParent());
     const bool lanes_may_end = llvm::any_of(together.exits(), [&](const llvm::BasicBlock* exit) {
       return llvm::isPotentiallyReachable(before, exit, nullptr, &dominators);
     });
     llvm::IRBuilder<> builder(&*before->getFirstNonPHIOrDbgOrAlloca());
     Value* const once = lanes_may_end ? nullptr : vote(builder);
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (!together.holds(calls[i]->getParent())) continue;
-      builder.SetInsertPoint(calls[i]);
-      present[i] = once && dominators.isReachableFromEntry(calls[i]->getParent()) ? once : vote(builder);
+    for (llvm::CallInst* call : calls) {
+      builder.SetInsertPoint(call);
+      give_lanes(call, once ? once : vote(builder), builder.getInt32(Lanes::every));
     }
   }
 
@@ -100,18 +133,33 @@ class GroupCalls {
                                    {builder.getInt32(Lanes::every), builder.getTrue()});
   }
 
-  void call_body(llvm::CallInst* call, Value* present) {
+  void give_lanes(llvm::CallInst* call, Value* active, Value* expected) {
     llvm::IRBuilder<> builder(call);
-    Value* const active = present ? present : builder.CreateIntrinsic(llvm::Intrinsic::nvvm_activemask, {});
+    if (call->getCalledFunction()->getName() == barrier) {
+      builder.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {expected});
+      call->eraseFromParent();
+      return;
+    }
     llvm::SmallVector<Value*> operands(call->args());
     operands.push_back(active);
-    operands.push_back(present ? static_cast<Value*>(builder.getInt32(Lanes::every)) : active);
+    operands.push_back(expected);
     replace(call, builder.CreateCall(body_of(call->getCalledFunction()), operands));
   }
 
   static void replace(llvm::CallInst* call, Value* value) {
     call->replaceAllUsesWith(value);
     call->eraseFromParent();
+  }
+
+  // Nobody asks any more where lanes are together.
+  void remove_marks() {
+    llvm::Function* mark = module_.getFunction(same_in_simdgroup_symbol);
+    if (!mark) return;
+    for (llvm::User* user : llvm::make_early_inc_range(mark->users())) {
+      auto* call = llvm::cast<llvm::CallInst>(user);
+      replace(call, call->getArgOperand(0));
+    }
+    mark->eraseFromParent();
   }
 
   llvm::Function* body_of(llvm::Function* symbol) {

@@ -1,5 +1,5 @@
-// Values that move between the lanes of a group: each function says which lane a value comes from. What comes from a
-// lane that does not call, or does not exist, is undefined.
+// Values that move between the lanes of a group: each function says which lane a value comes from. Metal leaves open
+// what comes from a lane that does not call, or does not exist; it is 0, as on every device of ours.
 #include "nvidia/lower/group_functions_lanes.hpp"
 
 namespace metalloid::nvidia::lower {
@@ -14,34 +14,39 @@ class Mover {
 
   Value* first(Value* value) const {
     Value* const active = lanes_.in_group(lanes_.active_lanes());
-    return at(value, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active, builder_.getTrue()));
+    Value* const lowest = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active, builder_.getTrue());
+    return lanes_.take(value, builder_.CreateOr(lanes_.first, lowest), lanes_.expected);
   }
 
+  // Of a place in the group, if there is one.
   Value* at(Value* value, Value* place) const {
-    if (lanes_.size == 32) return lanes_.take(value, place, lanes_.expected);
-    Value* const in_quad = builder_.CreateAnd(place, lanes_.size - 1);
-    return lanes_.take(value, builder_.CreateOr(lanes_.first, in_quad), lanes_.expected);
+    if (lanes_.size == 32) return from(place, value, lanes_.take(value, place, lanes_.expected), is_in_group(place));
+    Value* const source = builder_.CreateOr(lanes_.first, builder_.CreateAnd(place, lanes_.size - 1));
+    return from(source, value, lanes_.take(value, source, lanes_.expected), is_in_group(place));
   }
 
   Value* exchanged(Value* value, Value* bits) const {
-    if (lanes_.size != 32) bits = builder_.CreateAnd(bits, lanes_.size - 1);
-    return lanes_.take_xor(value, bits, lanes_.expected);
+    Value* const near = builder_.CreateAnd(bits, lanes_.size - 1);
+    return from(builder_.CreateXor(lanes_.lane, near), value, lanes_.take_xor(value, near, lanes_.expected),
+                is_in_group(bits));
   }
 
   // Lanes that have none keep theirs, which at a distance of 32 is all of them.
   Value* from_below(Value* value, Value* distance) const {
-    if (is_simdgroup_of_hardware())
-      return builder_.CreateSelect(is_near(distance), lanes_.take_below(value, distance, lanes_.expected), value);
     Value* const source = builder_.CreateSub(lanes_.place, distance);
     Value* const exists = builder_.CreateICmpUGE(lanes_.place, distance);
-    return at(value, builder_.CreateSelect(exists, source, lanes_.place));
+    Value* const moved = is_simdgroup_of_hardware()
+                             ? from(source, value, lanes_.take_below(value, distance, lanes_.expected), exists)
+                             : at(value, source);
+    return builder_.CreateSelect(exists, moved, value);
   }
   Value* from_above(Value* value, Value* distance) const {
-    if (is_simdgroup_of_hardware())
-      return builder_.CreateSelect(is_near(distance), lanes_.take_above(value, distance, lanes_.expected), value);
     Value* const source = builder_.CreateAdd(lanes_.place, distance);
-    Value* const exists = builder_.CreateICmpULT(source, builder_.getInt32(lanes_.size));
-    return at(value, builder_.CreateSelect(exists, source, lanes_.place));
+    Value* const exists = is_in_group(source);
+    Value* const moved = is_simdgroup_of_hardware()
+                             ? from(source, value, lanes_.take_above(value, distance, lanes_.expected), exists)
+                             : at(value, source);
+    return builder_.CreateSelect(exists, moved, value);
   }
 
   Value* rotated(Value* value, Value* place) const { return at(value, builder_.CreateAnd(place, lanes_.size - 1)); }
@@ -51,16 +56,27 @@ class Mover {
     Value* const size = builder_.getInt32(lanes_.size);
     Value* const in_range = builder_.CreateICmpULT(builder_.CreateSub(modulo, builder_.getInt32(1)), size);
     Value* const run = builder_.CreateSelect(in_range, modulo, size);
-    Value* const last = builder_.CreateSub(run, builder_.getInt32(1));
-    Value* const place = builder_.CreateAnd(lanes_.place, last);
+    Value* const place = builder_.CreateAnd(lanes_.place, builder_.CreateSub(run, builder_.getInt32(1)));
     Value* const moved = up ? builder_.CreateSub(place, delta) : builder_.CreateAdd(place, delta);
-    Value* const source = builder_.CreateOr(builder_.CreateXor(lanes_.place, place), builder_.CreateAnd(moved, last));
-    return builder_.CreateSelect(builder_.CreateICmpULT(moved, run), at(data, source), at(filling, source));
+    Value* const around = up ? builder_.CreateAdd(moved, run) : builder_.CreateSub(moved, run);
+    Value* const is_data = builder_.CreateICmpULT(moved, run);
+    Value* const in_run = builder_.CreateSelect(is_data, moved, around);
+    Value* const source = builder_.CreateSelect(
+        builder_.CreateICmpULT(in_run, run), builder_.CreateOr(builder_.CreateXor(lanes_.place, place), in_run), size);
+    return builder_.CreateSelect(is_data, at(data, source), at(filling, source));
   }
 
  private:
   bool is_simdgroup_of_hardware() const { return lanes_.size == 32 && lanes_.order == LaneOrder::hardware; }
-  Value* is_near(Value* distance) const { return builder_.CreateICmpULT(distance, builder_.getInt32(32)); }
+  Value* is_in_group(Value* place) const { return builder_.CreateICmpULT(place, builder_.getInt32(lanes_.size)); }
+
+  // What was taken from a lane of the SIMD-group, if that exists and calls.
+  Value* from(Value* lane, Value* own, Value* taken, Value* exists) const {
+    Value* const near = builder_.CreateAnd(physical_lane(builder_, lanes_.order, lane), 31);
+    Value* const calls = builder_.CreateTrunc(builder_.CreateLShr(lanes_.active, near), builder_.getInt1Ty());
+    return builder_.CreateSelect(builder_.CreateAnd(exists, calls), taken,
+                                 llvm::Constant::getNullValue(own->getType()));
+  }
 
   const Lanes& lanes_;
   llvm::IRBuilder<>& builder_;

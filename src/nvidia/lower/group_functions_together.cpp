@@ -1,6 +1,7 @@
 #include "nvidia/lower/group_functions_together.hpp"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/Analysis/CycleAnalysis.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -74,7 +75,8 @@ InstructionUniformity uniformity_of_call(const llvm::CallBase& call) {
 // What LLVM asks about a target, answered for lanes of a SIMD-group.
 class Seeds final : public llvm::TargetTransformInfoImplBase {
  public:
-  explicit Seeds(const llvm::DataLayout& layout) : TargetTransformInfoImplBase(layout) {}
+  Seeds(const llvm::DataLayout& layout, const llvm::SmallPtrSetImpl<const llvm::Value*>& divergent)
+      : TargetTransformInfoImplBase(layout), divergent_(divergent) {}
 
   bool hasBranchDivergence(const llvm::Function*) const override { return true; }
 
@@ -84,21 +86,75 @@ class Seeds final : public llvm::TargetTransformInfoImplBase {
                                                                               : InstructionUniformity::NeverUniform;
     if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(value)) return InstructionUniformity::NeverUniform;
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(value)) return uniformity_of_call(*call);
-    return InstructionUniformity::Default;
+    return divergent_.contains(value) ? InstructionUniformity::NeverUniform : InstructionUniformity::Default;
   }
+
+ private:
+  const llvm::SmallPtrSetImpl<const llvm::Value*>& divergent_;
 };
 
-void register_analyses(llvm::FunctionAnalysisManager& analyses) {
-  analyses.registerPass([] {
-    return llvm::TargetIRAnalysis([](const llvm::Function& function) {
-      return llvm::TargetTransformInfo(std::make_unique<Seeds>(function.getDataLayout()));
+// LLVM's uniformity analysis with these seeds.
+//
+// Lanes that leave a loop at different times and by different edges bring different values to a phi behind it. LLVM
+// sees that only if one of these is computed in the loop; the others are found here, and then count as seeds
+// themselves.
+class Uniformity {
+ public:
+  explicit Uniformity(llvm::Function& function) : function_(function) {
+    analyses_.registerPass([this] {
+      return llvm::TargetIRAnalysis([this](const llvm::Function& of) {
+        return llvm::TargetTransformInfo(std::make_unique<Seeds>(of.getDataLayout(), divergent_));
+      });
     });
-  });
-  analyses.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
-  analyses.registerPass([] { return llvm::DominatorTreeAnalysis(); });
-  analyses.registerPass([] { return llvm::CycleAnalysis(); });
-  analyses.registerPass([] { return llvm::UniformityInfoAnalysis(); });
-}
+    analyses_.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    analyses_.registerPass([] { return llvm::DominatorTreeAnalysis(); });
+    analyses_.registerPass([] { return llvm::CycleAnalysis(); });
+    analyses_.registerPass([] { return llvm::UniformityInfoAnalysis(); });
+    while (find_phis_behind_loops())
+      analyses_.invalidate(function, llvm::PreservedAnalyses::allInSet<llvm::CFGAnalyses>());
+  }
+
+  bool divides(const llvm::BasicBlock& block) { return result().hasDivergentTerminator(block); }
+
+  // Outer ones before those in them.
+  llvm::SmallVector<const llvm::Cycle*> loops() {
+    llvm::SmallVector<const llvm::Cycle*> all;
+    for (const llvm::Cycle* outermost : analyses_.getResult<llvm::CycleAnalysis>(function_).toplevel_cycles())
+      llvm::append_range(all, llvm::depth_first(outermost));
+    return all;
+  }
+
+ private:
+  llvm::UniformityInfo& result() { return analyses_.getResult<llvm::UniformityInfoAnalysis>(function_); }
+
+  // Whether there are more than were known.
+  bool find_phis_behind_loops() {
+    const size_t known = divergent_.size();
+    for (const llvm::Cycle* loop : loops()) {
+      if (llvm::none_of(loop->blocks(), [&](const llvm::BasicBlock* block) { return divides(*block); })) continue;
+      llvm::SmallVector<llvm::BasicBlock*> exits;
+      loop->getExitBlocks(exits);
+      for (const llvm::BasicBlock* exit : exits)
+        for (const llvm::PHINode& phi : exit->phis())
+          if (result().isUniform(&phi) && takes_several_values(phi, *loop)) divergent_.insert(&phi);
+    }
+    return divergent_.size() > known;
+  }
+
+  static bool takes_several_values(const llvm::PHINode& phi, const llvm::Cycle& loop) {
+    const llvm::Value* value = nullptr;
+    for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+      if (!loop.contains(phi.getIncomingBlock(i))) continue;
+      if (value && value != phi.getIncomingValue(i)) return true;
+      value = phi.getIncomingValue(i);
+    }
+    return false;
+  }
+
+  llvm::Function& function_;
+  llvm::SmallPtrSet<const llvm::Value*, 8> divergent_;
+  llvm::FunctionAnalysisManager analyses_;
+};
 
 // All blocks from which a convergent call can still be reached.
 Blocks find_unfinished(llvm::Function& function) {
@@ -119,12 +175,18 @@ Blocks find_unfinished(llvm::Function& function) {
 // Fast Dominance Algorithm"), backwards from the blocks that none follow. LLVM's trees are of whole functions.
 class PostDominators {
  public:
-  PostDominators(const llvm::Function& function, const Blocks& blocks) : blocks_(blocks) {
+  PostDominators(const llvm::Function& function, const Blocks& blocks, llvm::ArrayRef<const llvm::Cycle*> loops)
+      : blocks_(blocks) {
     const auto is_in = [&](const llvm::BasicBlock* block) { return blocks.contains(block); };
     for (const llvm::BasicBlock& block : function)
       if (is_in(&block) && llvm::none_of(llvm::successors(&block), is_in)) start_at(&block);
-    for (const llvm::BasicBlock& block : function)  // of endless loops, any block is the last
-      if (is_in(&block)) start_at(&block);
+    // Of loops that have no end among these blocks, the header is the last.
+    for (const llvm::Cycle* loop : llvm::reverse(loops))
+      if (is_in(loop->getHeader()) && llvm::all_of(loop->blocks(), [&](const llvm::BasicBlock* block) {
+            return llvm::all_of(llvm::successors(block),
+                                [&](const llvm::BasicBlock* next) { return !is_in(next) || loop->contains(next); });
+          }))
+        start_at(loop->getHeader());
     end_ = order_.size();
     next_.assign(end_ + 1, unknown);
     next_[end_] = end_;
@@ -192,32 +254,49 @@ class PostDominators {
 
 Together::Together(llvm::Function& function) : is_kernel_(function.getCallingConv() == llvm::CallingConv::PTX_Kernel) {
   if (!is_kernel_) return;
-  llvm::FunctionAnalysisManager analyses;
-  register_analyses(analyses);
-  llvm::UniformityInfo& uniformity = analyses.getResult<llvm::UniformityInfoAnalysis>(function);
-  const Blocks unfinished = find_unfinished(function);
-  const PostDominators post_dominators(function, unfinished);
+  Uniformity uniformity(function);
+  unfinished_ = find_unfinished(function);
+  const PostDominators post_dominators(function, unfinished_, uniformity.loops());
 
   const auto sides_left = [&](const llvm::BasicBlock* block) {
     Blocks sides;
     for (const llvm::BasicBlock* next : llvm::successors(block))
-      if (unfinished.contains(next)) sides.insert(next);
+      if (goes_on(next)) sides.insert(next);
     return sides;
   };
   llvm::SmallVector<const llvm::BasicBlock*> dividing;
   for (const llvm::BasicBlock& block : function) {
-    if (!uniformity.hasDivergentTerminator(block)) continue;
+    if (!uniformity.divides(block)) continue;
     if (sides_left(&block).size() > 1)
       dividing.push_back(&block);
     else
       exits_.insert(&block);
   }
-  while (!dividing.empty()) {
-    const llvm::BasicBlock* block = dividing.pop_back_val();
-    const llvm::BasicBlock* const end = post_dominators.after(block);
-    for (const llvm::BasicBlock* side : sides_left(block))
-      for (; side && side != end; side = post_dominators.after(side))
-        if (apart_.insert(side).second && sides_left(side).size() > 1) dividing.push_back(side);
+  dividing_.insert(dividing.begin(), dividing.end());
+  const auto part = [&](const llvm::BasicBlock* block) {
+    if (apart_.insert(block).second && sides_left(block).size() > 1) dividing.push_back(block);
+  };
+  // A loop that only ends lanes leave has no end in the graph that is left, and nothing of it depends on its entry
+  // there.
+  const auto part_loops = [&] {
+    for (const llvm::Cycle* loop : uniformity.loops())
+      if (llvm::any_of(loop->getEntries(), [&](const llvm::BasicBlock* entry) { return apart_.contains(entry); }))
+        for (const llvm::BasicBlock* block : loop->blocks())
+          if (goes_on(block)) part(block);
+    return !dividing.empty();
+  };
+  do {
+    while (!dividing.empty()) {
+      const llvm::BasicBlock* block = dividing.pop_back_val();
+      const llvm::BasicBlock* const end = post_dominators.after(block);
+      for (const llvm::BasicBlock* side : sides_left(block))
+        for (; side && side != end; side = post_dominators.after(side)) part(side);
+    }
+  } while (part_loops());
+  for (const llvm::BasicBlock* block : apart_) {
+    dividing_.erase(block);
+    if (llvm::succ_empty(block) || !llvm::all_of(llvm::successors(block), [&](auto* next) { return goes_on(next); }))
+      exits_.insert(block);
   }
 }
 

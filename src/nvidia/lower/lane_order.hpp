@@ -68,7 +68,7 @@ inline llvm::Value* hardware_lane(llvm::IRBuilderBase& builder) {
 }
 
 // Says of an i32 that it is the same in all lanes of a SIMD-group, as its index in the threadgroup is: control flow
-// that depends on it keeps lanes together. lower_barriers, the last to ask, takes it out again.
+// that depends on it keeps lanes together. lower_group_functions, the last to ask, takes it out again.
 constexpr llvm::StringLiteral same_in_simdgroup_symbol = "metalloid.same_in_simdgroup";
 
 inline llvm::Value* same_in_simdgroup(llvm::IRBuilderBase& builder, llvm::Value* value) {

@@ -88,20 +88,18 @@ Value* transposed_halves(llvm::IRBuilderBase& builder, Value* word) {
   return call;
 }
 
-Value* rounded_to_tf32(llvm::IRBuilderBase& builder, Value* number) {
-  return builder.CreateIntrinsic(llvm::Intrinsic::nvvm_f2tf32_rna, {}, {number});
-}
-
-// A float as the sum of two TF32 numbers, 11 + 11 bits. An infinity is the rest of the largest number, so that the
-// products of main parts with rests, which may be 0, are numbers; NaN is the rest of some number.
+// A float as the sum of two TF32 numbers, of which the tensor cores read the upper 19 bits: the nearest one of 11
+// significant bits, and the rest, whose 12 bits lose at most the last. An infinity is the rest of the largest number,
+// so that the products of main parts with rests, which may be 0, are numbers; NaN is the rest of some number.
 std::pair<Value*, Value*> split(llvm::IRBuilderBase& builder, Value* number) {
-  llvm::Type* const type = number->getType();
+  llvm::Type *const type = number->getType(), *const bits = builder.getInt32Ty();
   Value* const largest = llvm::ConstantFP::get(type, 0x1.FFCp127);
   Value* const least = llvm::ConstantFP::get(type, -0x1.FFCp127);
   Value* const finite = builder.CreateMinNum(builder.CreateMaxNum(number, least), largest);
-  Value* const main = rounded_to_tf32(builder, finite);
+  Value* const half_more = builder.CreateAdd(builder.CreateBitCast(finite, bits), builder.getInt32(0x1000));
+  Value* const main = builder.CreateAnd(half_more, builder.getInt32(0xFFFFE000));
   Value* const rest = builder.CreateFSub(number, builder.CreateBitCast(main, type));
-  return {main, rounded_to_tf32(builder, rest)};
+  return {main, builder.CreateBitCast(rest, bits)};
 }
 
 }  // namespace

@@ -6,9 +6,10 @@
 // last operand is there. What finds no partner is multiplied beside zeros.
 //
 // Halves, bfloats and what they make when mixed are exact in the tensor cores' formats, with sums in float. Floats are
-// split in two TF32 numbers, 11 bits each: three of the four products of parts are formed, the small ones first, from
-// zero, and the sum is added to the accumulator by an ordinary addition, because the tensor cores round towards zero.
-// Tensor cores older than sm_80 have halves only: there, the rest is shuffles and fused multiplications.
+// split in two TF32 numbers, 11 bits each: three of the four products of parts are formed, the small ones first. The
+// sum of a few such products, from zero, is added to the accumulator by an ordinary addition, because the tensor cores
+// round towards zero. Tensor cores older than sm_80 have halves only: there, the rest is shuffles and fused
+// multiplications.
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
@@ -66,7 +67,19 @@ struct Form {
 // Products that become one instruction: one or two above each other, and those their sums go on to.
 struct Combination {
   llvm::SmallVector<llvm::CallInst*, 2> products, continued;
+
+  const llvm::SmallVector<llvm::CallInst*, 2>& results() const { return continued.empty() ? products : continued; }
 };
+
+// Products of floats that are summed by themselves, on the way.
+struct Chain {
+  std::array<Value*, 4> before = {}, sum = {};
+  unsigned length = 0;
+  llvm::SmallVector<llvm::CallInst*, 8> previous;
+};
+
+// The tensor cores round towards zero whatever they add to: so many of their sums are within a unit of the last place.
+constexpr unsigned longest_chain = 4;
 
 class Block {
  public:
@@ -78,6 +91,7 @@ class Block {
         operands_(builder_, block) {}
 
   void lower() {
+    sink_moves();
     llvm::SmallVector<llvm::CallInst*> products;
     unsigned place = 0;
     for (llvm::Instruction& instruction : block_) {
@@ -85,16 +99,23 @@ class Block {
       if (is_product(&instruction)) products.push_back(llvm::cast<llvm::CallInst>(&instruction));
     }
     llvm::SmallPtrSet<llvm::CallInst*, 16> done;
+    std::vector<Combination> combinations;
     for (llvm::CallInst* product : products) {
       if (done.contains(product)) continue;
       if (!Form(product).is_on_tensor_cores(architecture_)) {
         multiply_by_shuffles(product);
         continue;
       }
-      const Combination combination = combine(product, products, done);
-      for (const auto& part : {combination.products, combination.continued}) done.insert(part.begin(), part.end());
-      multiply(combination);
+      combinations.push_back(combine(product, products, done));
+      for (const auto& part : {combinations.back().products, combinations.back().continued})
+        done.insert(part.begin(), part.end());
     }
+    llvm::sort(combinations, [&](const Combination& a, const Combination& b) {
+      return places_.lookup(last_of(a)) < places_.lookup(last_of(b));
+    });
+    for (const Combination& combination : combinations)
+      for (llvm::CallInst* product : combination.products) combination_of_[product] = &combination;
+    for (const Combination& combination : combinations) multiply(combination);
   }
 
  private:
@@ -105,6 +126,26 @@ class Block {
       const unsigned place = found->second;
       places_[made] = place;
     }
+  }
+
+  // What takes a result apart or puts it together can be done where it is needed.
+  void sink_moves() {
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(block_))) {
+      if (!llvm::isa<llvm::ExtractElementInst, llvm::InsertElementInst, llvm::CastInst>(instruction)) continue;
+      llvm::Instruction* first = block_.getTerminator();
+      for (llvm::User* user : instruction.users()) {
+        auto* use = llvm::cast<llvm::Instruction>(user);
+        if (use->getParent() == &block_ && !llvm::isa<llvm::PHINode>(use) && use->comesBefore(first)) first = use;
+      }
+      instruction.moveBefore(first->getIterator());
+    }
+  }
+
+  llvm::Instruction* last_of(const Combination& combination) const {
+    llvm::Instruction* last = combination.results()[0];
+    for (llvm::CallInst* product : combination.results())
+      if (places_.lookup(last) < places_.lookup(product)) last = product;
+    return last;
   }
 
   // The place of the first use in the block; uses in others, and by its own phis, come after all of it.
@@ -155,11 +196,9 @@ class Block {
   }
 
   void multiply(const Combination& combination) {
-    const auto& results = combination.continued.empty() ? combination.products : combination.continued;
+    const auto& results = combination.results();
     const Form form(results[0]);
-    llvm::Instruction* last = results[0];
-    for (llvm::CallInst* product : results)
-      if (places_.lookup(last) < places_.lookup(product)) last = product;
+    llvm::Instruction* const last = last_of(combination);
 
     const auto left = [&](llvm::ArrayRef<llvm::CallInst*> products) {
       std::array<Registers, 2> rows;
@@ -172,21 +211,24 @@ class Block {
         combination.continued.empty() ? Registers{} : operands_.right(right_of(combination.continued[0]), form.right);
 
     builder_.SetInsertPoint(last);
+    if (!form.is_packed()) return multiply_floats(combination, form, a, b);
+    std::array<Value*, 4> sums = sums_of(combination);
+    sums = combination.continued.empty()
+               ? multiply_packed(form, {a[0].main[0], a[1].main[0]}, {b.main[0]}, sums)
+               : multiply_packed(form, {a[0].main[0], a[1].main[0], a_continued[0].main[0], a_continued[1].main[0]},
+                                 {b.main[0], b_continued.main[0]}, sums);
+    replace(combination, sums);
+  }
+
+  // That the products are added to.
+  std::array<Value*, 4> sums_of(const Combination& combination) {
     std::array<Value*, 4> sums;
     sums.fill(llvm::ConstantFP::getZero(builder_.getFloatTy()));
     for (size_t i = 0; i < combination.products.size(); ++i) {
       const auto elements = float_elements(builder_, sum_of(combination.products[i]));
       std::copy(elements.begin(), elements.end(), sums.begin() + 2 * i);
     }
-    sums = !form.is_packed() ? multiply_floats(form, a, b, sums)
-           : combination.continued.empty()
-               ? multiply_packed(form, {a[0].main[0], a[1].main[0]}, {b.main[0]}, sums)
-               : multiply_packed(form, {a[0].main[0], a[1].main[0], a_continued[0].main[0], a_continued[1].main[0]},
-                                 {b.main[0], b_continued.main[0]}, sums);
-    for (size_t i = 0; i < results.size(); ++i)
-      replace(results[i], matrix_of(builder_, {sums[2 * i], sums[2 * i + 1]}, results[i]->getType()));
-    if (!combination.continued.empty())
-      for (llvm::CallInst* product : combination.products) remove(product);
+    return sums;
   }
 
   std::array<Value*, 4> multiply_packed(const Form& form, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b,
@@ -205,8 +247,9 @@ class Block {
                    registers, sums);
   }
 
-  std::array<Value*, 4> multiply_floats(const Form& form, const std::array<Registers, 2>& a, const Registers& b,
-                                        const std::array<Value*, 4>& sums) {
+  // Of floats that are split, the sum of several products is formed before it is added to what was there before.
+  void multiply_floats(const Combination& combination, const Form& form, const std::array<Registers, 2>& a,
+                       const Registers& b) {
     const auto multiply = [&](std::array<Value*, 2> Registers::* left, std::array<Value*, 2> Registers::* right,
                               const std::array<Value*, 4>& onto) {
       llvm::SmallVector<Value*> registers;
@@ -217,14 +260,48 @@ class Block {
       return execute(llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32, registers, onto);
     };
     const bool is_left_split = form.left == Precision::single, is_right_split = form.right == Precision::single;
-    if (!is_left_split && !is_right_split) return multiply(&Registers::main, &Registers::main, sums);
-    std::array<Value*, 4> product;
-    product.fill(llvm::ConstantFP::getZero(builder_.getFloatTy()));
-    if (is_left_split) product = multiply(&Registers::rest, &Registers::main, product);
-    if (is_right_split) product = multiply(&Registers::main, &Registers::rest, product);
-    product = multiply(&Registers::main, &Registers::main, product);
-    for (unsigned i = 0; i < 4; ++i) product[i] = builder_.CreateFAdd(sums[i], product[i]);
-    return product;
+    if (!is_left_split && !is_right_split)
+      return replace(combination, multiply(&Registers::main, &Registers::main, sums_of(combination)));
+
+    Chain chain;
+    if (auto found = chains_.find(llvm::dyn_cast<llvm::CallInst>(sum_of(combination.products[0])));
+        found != chains_.end()) {
+      chain = found->second;
+      chains_.erase(found);
+    } else {
+      chain.before = sums_of(combination);
+      chain.sum.fill(llvm::ConstantFP::getZero(builder_.getFloatTy()));
+    }
+    if (is_left_split) chain.sum = multiply(&Registers::rest, &Registers::main, chain.sum);
+    if (is_right_split) chain.sum = multiply(&Registers::main, &Registers::rest, chain.sum);
+    chain.sum = multiply(&Registers::main, &Registers::main, chain.sum);
+    ++chain.length;
+    if (chain.length < longest_chain && goes_on(combination)) {
+      chain.previous.append(combination.products.begin(), combination.products.end());
+      chains_[combination.products[0]] = chain;
+      return;
+    }
+    std::array<Value*, 4> sums;
+    for (unsigned i = 0; i < 4; ++i) sums[i] = builder_.CreateFAdd(chain.before[i], chain.sum[i]);
+    replace(combination, sums);
+    for (llvm::CallInst* product : llvm::reverse(chain.previous)) remove(product);
+  }
+
+  // Whether the results are all used by one other combination, as what its products are added to.
+  bool goes_on(const Combination& combination) const {
+    const Combination* next = nullptr;
+    for (size_t i = 0; i < combination.products.size(); ++i) {
+      llvm::CallInst* product = combination.products[i];
+      if (!product->hasOneUse() || !product->getType()->getScalarType()->isFloatTy()) return false;
+      auto* user = llvm::dyn_cast<llvm::CallInst>(product->user_back());
+      const auto found = combination_of_.find(user);
+      if (found == combination_of_.end() || sum_of(user) != product || (next && found->second != next)) return false;
+      next = found->second;
+      if (next->products.size() != combination.products.size() || next->products[i] != user) return false;
+      const Form form(user);
+      if (form.left != Precision::single && form.right != Precision::single) return false;
+    }
+    return true;
   }
 
   std::array<Value*, 4> execute(llvm::Intrinsic::ID instruction, llvm::SmallVector<Value*> registers,
@@ -257,6 +334,13 @@ class Block {
     replace(product, matrix_of(builder_, sums, product->getType()));
   }
 
+  void replace(const Combination& combination, const std::array<Value*, 4>& sums) {
+    const auto& results = combination.results();
+    for (size_t i = 0; i < results.size(); ++i)
+      replace(results[i], matrix_of(builder_, {sums[2 * i], sums[2 * i + 1]}, results[i]->getType()));
+    if (!combination.continued.empty())
+      for (llvm::CallInst* product : combination.products) remove(product);
+  }
   void replace(llvm::CallInst* product, Value* result) {
     product->replaceAllUsesWith(result);
     remove(product);
@@ -269,6 +353,8 @@ class Block {
   llvm::BasicBlock& block_;
   const Architecture& architecture_;
   llvm::DenseMap<const llvm::Instruction*, unsigned> places_;
+  llvm::DenseMap<const llvm::CallInst*, const Combination*> combination_of_;
+  llvm::DenseMap<const llvm::CallInst*, Chain> chains_;  // by the first product of the last combination
   Builder builder_;
   Operands operands_;
 };

@@ -12,6 +12,9 @@ namespace {
 
 const llvm::Align alignment(16);  // accesses of 16 bytes are the fastest
 
+constexpr llvm::StringLiteral dynamic_memory = "metalloid_threadgroup_memory";
+constexpr uint32_t most_of_a_module = 48 << 10;  // bytes
+
 bool has_initial_value(const llvm::GlobalVariable& variable) {
   return variable.hasInitializer() && !llvm::isa<llvm::UndefValue>(variable.getInitializer());
 }
@@ -20,7 +23,21 @@ bool is_threadgroup_variable(const llvm::GlobalVariable& variable) {
   return variable.getAddressSpace() == bitcode::threadgroup_address_space && variable.hasInitializer();
 }
 
+uint64_t size_of(const llvm::GlobalVariable& variable) {
+  return variable.getDataLayout().getTypeAllocSize(variable.getValueType());
+}
+
 }  // namespace
+
+llvm::GlobalVariable* dynamic_threadgroup_memory(llvm::Module& module) {
+  if (llvm::GlobalVariable* made = module.getNamedGlobal(dynamic_memory)) return made;
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+  auto* memory = new llvm::GlobalVariable(module, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+                                          nullptr, dynamic_memory, nullptr, llvm::GlobalValue::NotThreadLocal,
+                                          bitcode::threadgroup_address_space);
+  memory->setAlignment(alignment);
+  return memory;
+}
 
 void initialise_threadgroup_variables(llvm::Function& entry) {
   llvm::Module& module = *entry.getParent();
@@ -61,9 +78,33 @@ uint32_t size_of_threadgroup_variables(const llvm::Module& module) {
   uint64_t size = 0;
   for (const llvm::GlobalVariable& variable : module.globals())
     if (is_threadgroup_variable(variable))
-      size = llvm::alignTo(size, variable.getAlign().valueOrOne()) +
-             module.getDataLayout().getTypeAllocSize(variable.getValueType());
-  return static_cast<uint32_t>(size);
+      size = llvm::alignTo(size, variable.getAlign().valueOrOne()) + size_of(variable);
+  return static_cast<uint32_t>(llvm::alignTo(size, alignment));
+}
+
+bool make_large_variables_dynamic(llvm::Module& module) {
+  const uint32_t size = size_of_threadgroup_variables(module);
+  if (size <= most_of_a_module) return false;
+  llvm::GlobalVariable* const arguments = module.getNamedGlobal(dynamic_memory);
+  if (arguments) arguments->setName("");
+  llvm::GlobalVariable* const memory = dynamic_threadgroup_memory(module);
+  const auto become = [&](llvm::GlobalVariable& variable, uint64_t offset) {
+    auto* const place = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()), offset);
+    auto* const byte = llvm::Type::getInt8Ty(module.getContext());
+    variable.replaceAllUsesWith(llvm::ConstantExpr::getInBoundsGetElementPtr(byte, memory, place));
+    variable.eraseFromParent();
+  };
+  if (arguments) become(*arguments, size);
+  uint64_t offset = 0;
+  for (llvm::GlobalVariable& variable : llvm::make_early_inc_range(module.globals())) {
+    if (!is_threadgroup_variable(variable)) continue;
+    memory->setAlignment(std::max(memory->getAlign().valueOrOne(), variable.getAlign().valueOrOne()));
+    offset = llvm::alignTo(offset, variable.getAlign().valueOrOne());
+    const uint64_t bytes = size_of(variable);
+    become(variable, offset);
+    offset += bytes;
+  }
+  return true;
 }
 
 }  // namespace metalloid::nvidia::lower

@@ -1,0 +1,139 @@
+#include "nvidia/launches.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace metalloid::nvidia {
+
+namespace {
+
+constexpr size_t shortest_chain = 4;  // fewer launches are as fast one by one
+
+bool is_same(const LaunchSize& a, const uint64_t* b) {
+  return std::memcmp(&a, b, sizeof a) == 0;
+}
+
+}  // namespace
+
+Launches::~Launches() {
+  const auto use = gpu_->use();
+  if (!use || use->generation() != generation_) return;
+  for (auto& chains : chains_)
+    for (Chain& chain : chains) discard(use->driver(), chain);
+}
+
+void Launches::add(Launch launch, std::span<const uint64_t> values) {
+  launch.first_value = values_.size();
+  launch.values = values.size();
+  values_.insert(values_.end(), values.begin(), values.end());
+  launches_.push_back(launch);
+}
+
+std::optional<Launches::Refused> Launches::send(const Gpu::Use& use, cuda::Stream stream) {
+  if (generation_ != use.generation()) {
+    chains_ = {};
+    generation_ = use.generation();
+  }
+  std::optional<Refused> refused;
+  for (size_t first = 0; first < launches_.size() && !refused;) {
+    const size_t length = std::bit_floor(launches_.size() - first);
+    if (length >= shortest_chain) {
+      Chain& chain = chains_[static_cast<size_t>(std::countr_zero(length / shortest_chain))][turn_++ % 2];
+      if (send_chain(use, stream, chain, first, length) == cuda::Code::success) {
+        first += length;
+        continue;
+      }
+      discard(use.driver(), chain);  // and which of them it is, is found out one by one
+    }
+    for (const size_t end = first + length; first < end && !refused; ++first) {
+      const Launch& launch = launches_[first];
+      const cuda::KernelNode node = node_of(launch);
+      const cuda::Code code =
+          use.driver().launch(node.function, node.grid[0], node.grid[1], node.grid[2], node.block[0], node.block[1],
+                              node.block[2], node.shared_memory, stream, node.parameters, nullptr);
+      if (code != cuda::Code::success) refused = Refused{code, launch};
+    }
+  }
+  clear();
+  return refused;
+}
+
+void Launches::clear() {
+  launches_.clear();
+  values_.clear();
+}
+
+cuda::Code Launches::send_chain(const Gpu::Use& use, cuda::Stream stream, Chain& chain, size_t first, size_t count) {
+  if (!chain.executable)
+    if (const cuda::Code code = build(use, chain, first, count); code != cuda::Code::success) return code;
+  for (size_t i = 0; i < count; ++i) {
+    const Launch& launch = launches_[first + i];
+    cuda::KernelNode node = node_of(launch);
+    if (has_not_changed(chain, i, launch, node)) continue;
+    const cuda::Code code = use.driver().set_kernel_node(chain.executable, chain.nodes[i], &node);
+    if (code != cuda::Code::success) return code;
+    note(chain, i, launch, node);
+  }
+  return use.driver().launch_graph(chain.executable, stream);
+}
+
+cuda::Code Launches::build(const Gpu::Use& use, Chain& chain, size_t first, size_t count) {
+  const Driver& driver = use.driver();
+  cuda::Code code = driver.create_graph(&chain.graph, 0);
+  chain.nodes.resize(count);
+  chain.module_serials.resize(count);
+  chain.kernels.resize(count);
+  chain.arguments.resize(count);
+  for (size_t i = 0; i < count && code == cuda::Code::success; ++i) {
+    const Launch& launch = launches_[first + i];
+    const cuda::KernelNode node = node_of(launch);
+    code = driver.add_kernel_node(&chain.nodes[i], chain.graph, i == 0 ? nullptr : &chain.nodes[i - 1], i == 0 ? 0 : 1,
+                                  &node);
+    note(chain, i, launch, node);
+  }
+  if (code == cuda::Code::success) code = driver.instantiate_graph(&chain.executable, chain.graph, 0);
+  return code;
+}
+
+// Its parameters are the slots' values and the size; they stay where they are until the next call.
+cuda::KernelNode Launches::node_of(const Launch& launch) {
+  parameters_.clear();
+  for (size_t i = 0; i < launch.values; ++i) parameters_.push_back(&values_[launch.first_value + i]);
+  parameters_.push_back(const_cast<LaunchSize*>(&launch.size));
+  return {.function = launch.code.function,
+          .grid = {launch.grid.x, launch.grid.y, launch.grid.z},
+          .block = {launch.block.x, launch.block.y, launch.block.z},
+          .shared_memory = launch.threadgroup_memory,
+          .parameters = parameters_.data(),
+          .extra = nullptr};
+}
+
+bool Launches::has_not_changed(const Chain& chain, size_t place, const Launch& launch,
+                               const cuda::KernelNode& node) const {
+  const cuda::KernelNode& last = chain.kernels[place];
+  const std::vector<uint64_t>& arguments = chain.arguments[place];
+  return chain.module_serials[place] == launch.code.serial && last.grid == node.grid && last.block == node.block &&
+         last.shared_memory == node.shared_memory &&
+         std::equal(arguments.begin() + sizeof(LaunchSize) / 8, arguments.end(), values_.data() + launch.first_value,
+                    values_.data() + launch.first_value + launch.values) &&
+         is_same(launch.size, arguments.data());
+}
+
+void Launches::note(Chain& chain, size_t place, const Launch& launch, const cuda::KernelNode& node) const {
+  chain.module_serials[place] = launch.code.serial;
+  chain.kernels[place] = node;
+  std::vector<uint64_t>& arguments = chain.arguments[place];
+  arguments.resize(sizeof(LaunchSize) / 8 + launch.values);
+  std::memcpy(arguments.data(), &launch.size, sizeof launch.size);
+  std::copy_n(values_.begin() + static_cast<ptrdiff_t>(launch.first_value), launch.values,
+              arguments.begin() + sizeof(LaunchSize) / 8);
+}
+
+void Launches::discard(const Driver& driver, Chain& chain) {
+  if (chain.executable) driver.destroy_executable_graph(chain.executable);
+  if (chain.graph) driver.destroy_graph(chain.graph);
+  chain = {};
+}
+
+}  // namespace metalloid::nvidia
