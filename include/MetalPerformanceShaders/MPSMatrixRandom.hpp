@@ -1,0 +1,58 @@
+// Random numbers in matrices and vectors.
+#pragma once
+
+#include "MPSMatrix.hpp"
+
+namespace MPS {
+
+_MPS_OPTIONS(NS::UInteger, MatrixRandomDistribution){
+    MatrixRandomDistributionDefault = 1,  // the generator's 32 bits
+    MatrixRandomDistributionUniform = 2,  // [minimum, maximum)
+    MatrixRandomDistributionNormal = 3,   // with mean and standardDeviation, within [minimum, maximum]
+};
+
+class _MPS_EXPORT MatrixRandomDistributionDescriptor : public NS::Copying<MatrixRandomDistributionDescriptor> {
+ public:
+  static MatrixRandomDistributionDescriptor* defaultDistributionDescriptor();
+  static MatrixRandomDistributionDescriptor* uniformDistributionDescriptor(float minimum, float maximum);
+  static MatrixRandomDistributionDescriptor* normalDistributionDescriptor(float mean, float standardDeviation);
+  static MatrixRandomDistributionDescriptor* normalDistributionDescriptor(float mean, float standardDeviation,
+                                                                          float minimum, float maximum);
+
+  MatrixRandomDistribution distributionType() const;
+  void setDistributionType(MatrixRandomDistribution distributionType);
+  float minimum() const;
+  void setMinimum(float minimum);
+  float maximum() const;
+  void setMaximum(float maximum);
+  float mean() const;
+  void setMean(float mean);
+  float standardDeviation() const;
+  void setStandardDeviation(float standardDeviation);
+};
+
+// Each call goes on in the sequence where the one before it ended.
+class _MPS_EXPORT MatrixRandom : public NS::Copying<MatrixRandom, Kernel> {
+ public:
+  DataType destinationDataType() const;
+  MatrixRandomDistribution distributionType() const;
+  NS::UInteger batchStart() const;
+  void setBatchStart(NS::UInteger batchStart);
+  NS::UInteger batchSize() const;
+  void setBatchSize(NS::UInteger batchSize);
+
+  void encode(MTL::CommandBuffer* commandBuffer, const Vector* destinationVector);
+  void encode(MTL::CommandBuffer* commandBuffer, const Matrix* destinationMatrix);
+};
+
+// The counter-based generator Philox 4x32-10 of Salmon, Moraes, Dror and Shaw; the seed is its key.
+class _MPS_EXPORT MatrixRandomPhilox : public NS::Copying<MatrixRandomPhilox, MatrixRandom> {
+ public:
+  static MatrixRandomPhilox* alloc();
+  MatrixRandomPhilox* init(MTL::Device* device);  // UInt32, seed 0
+  MatrixRandomPhilox* init(MTL::Device* device, DataType destinationDataType, NS::UInteger seed);
+  MatrixRandomPhilox* init(MTL::Device* device, DataType destinationDataType, NS::UInteger seed,
+                           const MatrixRandomDistributionDescriptor* distributionDescriptor);
+};
+
+}  // namespace MPS

@@ -1,0 +1,201 @@
+#include "mps/cnn/convolution.hpp"
+
+#include <fmt/format.h>
+
+#include "foundation/misuse.hpp"
+#include "mps/core/properties.hpp"
+
+namespace metalloid::mps {
+
+ImageShape ConvolutionPart::result_shape(const ImageShape&, const ImageShape& suggested) const {
+  ImageShape shape = suggested;
+  if (is_fully_connected) shape.width = shape.height = 1;
+  return shape;
+}
+
+NS::SharedPtr<MPS::State> ConvolutionPart::new_state() const {
+  auto* state =
+      new Object<MPS::CNNConvolutionGradientState, ConvolutionGradientStatePart>("MPSCNNConvolutionGradientState");
+  state->add_buffer(weights->shape.weights() * sizeof(float));
+  state->add_buffer(weights->shape.outputs * sizeof(float));
+  state->made_by = foundation::retained(dynamic_cast<const MPS::CNNConvolution*>(this));
+  return NS::TransferPtr<MPS::State>(state);
+}
+
+Status ConvolutionPart::encode_layer(Encoding& encoding, CnnTask& task) const {
+  const ConvolutionShape& shape = weights->shape;
+  ImageTensor source = task.source;
+  if (source.channels < shape.inputs)
+    return Error{
+        fmt::format("sourceImage has {} channels, and the convolution takes {}", source.channels, shape.inputs)};
+  if (source.channels > shape.inputs) {
+    source.channels = shape.inputs;
+    source.gap_is_padding = source.padding_is_zero = false;
+  }
+  WindowGeometry geometry = window;
+  if (is_fully_connected) {
+    if (source.width != shape.kernel_width || source.height != shape.kernel_height)
+      return Error{fmt::format("sourceImage has {} x {} pixels, and the kernel, which must be as large, {} x {}",
+                               source.width, source.height, shape.kernel_width, shape.kernel_height)};
+    geometry.offset_x = NS::Integer(geometry.window_width() / 2);
+    geometry.offset_y = NS::Integer(geometry.window_height() / 2);
+    for (MPS::State* state : task.states)
+      if (auto* part = shared_part_of<GradientStatePart>(state)) part->geometry = geometry;
+  }
+  const bool has_gaps = source.pixel_stride != source.channels;
+  if (encoding.library() && source.type == MPS::DataTypeFloat32 && has_gaps && !source.padding_is_zero)
+    source = task.work.packed(source);
+  Convolution description;
+  if (describe(description, ConvolutionPass::forward, shape, geometry, source, task.destination)) {
+    description.has_biases = weights->has_biases;
+    description.neuron = weights->neuron;
+    if (auto primitive = weights->primitive(encoding.library(), description)) {
+      for (MTL::Buffer* buffer : {weights->weights.get(), weights->biases.get()}) encoding.keep(buffer);
+      encoding.run(
+          std::move(primitive), "convolution",
+          {source.place, Operand{weights->weights.get()}, Operand{weights->biases.get()}, task.destination.place});
+      return success();
+    }
+  }
+  encode_convolution(encoding, *weights,
+                     {geometry.left(), geometry.top(), geometry.stride_x, geometry.stride_y, 1, 1, geometry.edge_mode},
+                     source, task.destination, true);
+  return success();
+}
+
+namespace {
+
+ConvolutionPart* body(const MPS::CNNConvolution* kernel) {
+  return shared_part_of<ConvolutionPart>(const_cast<MPS::CNNConvolution*>(kernel));
+}
+
+Status load(ConvolutionPart& self, MTL::Device* device, MPS::CNNConvolutionDataSource* source) {
+  auto loaded = ConvolutionWeights::load(device, source, ConvolutionWeights::Order::as_given);
+  if (!loaded) return Error{loaded.error()};
+  const ConvolutionShape& shape = (*loaded)->shape;
+  if (self.is_fully_connected && (shape.stride_x != 1 || shape.stride_y != 1 || shape.groups != 1))
+    return Error{"a fully connected layer has strides and groups of 1"};
+  self.weights = *loaded;
+  const WindowGeometry window = shape.window();
+  self.window.kernel_width = window.kernel_width;
+  self.window.kernel_height = window.kernel_height;
+  self.window.stride_x = window.stride_x;
+  self.window.stride_y = window.stride_y;
+  self.window.dilation_x = window.dilation_x;
+  self.window.dilation_y = window.dilation_y;
+  return success();
+}
+
+MPS::CNNConvolution* init(MPS::CNNConvolution* kernel, MTL::Device* device, MPS::CNNConvolutionDataSource* source,
+                          bool is_fully_connected) {
+  ConvolutionPart* self = body(kernel);
+  if (!self) return nullptr;
+  self->is_fully_connected = is_fully_connected;
+  if (const Status status = load(*self, device, source); !status) {
+    foundation::report_misuse(is_fully_connected ? "-[MPSCNNFullyConnected initWithDevice:weights:]"
+                                                 : "-[MPSCNNConvolution initWithDevice:weights:]",
+                              status.error());
+    return foundation::failed_init(kernel);
+  }
+  self->device = NS::RetainPtr(device);
+  self->label = NS::RetainPtr(source->label());
+  if (is_fully_connected)
+    self->padding = NS::RetainPtr<MPS::NNPadding>(MPS::NNDefaultPadding::padding(MPS::NNPaddingMethodSizeValidOnly));
+  return kernel;
+}
+
+}  // namespace
+}  // namespace metalloid::mps
+
+namespace MPS {
+
+using namespace metalloid;
+using namespace metalloid::mps;
+
+CNNConvolution* CNNConvolution::alloc() {
+  return new mps::Object<CNNConvolution, ConvolutionPart>("MPSCNNConvolution");
+}
+
+CNNConvolution* CNNConvolution::init(MTL::Device* device, CNNConvolutionDataSource* weights) {
+  return mps::init(this, device, weights, false);
+}
+
+#define CONVOLUTION_NUMBER(getter, value)         \
+  NS::UInteger CNNConvolution::getter() const {   \
+    const auto* self = body(this);                \
+    return self ? self->weights->shape.value : 0; \
+  }
+CONVOLUTION_NUMBER(inputFeatureChannels, inputs)
+CONVOLUTION_NUMBER(outputFeatureChannels, outputs)
+CONVOLUTION_NUMBER(groups, groups)
+
+NS::UInteger CNNConvolution::subPixelScaleFactor() const {
+  return 1;
+}
+NS::UInteger CNNConvolution::channelMultiplier() const {
+  const auto* self = body(this);
+  return self && self->weights->shape.is_depthwise ? self->weights->shape.group_outputs() : 0;
+}
+CNNConvolutionDataSource* CNNConvolution::dataSource() const {
+  const auto* self = body(this);
+  return self ? self->weights->source.get() : nullptr;
+}
+NNNeuronDescriptor* CNNConvolution::fusedNeuronDescriptor() const {
+  const auto* self = body(this);
+  return self ? self->weights->neuron_descriptor.get() : nullptr;
+}
+MPS_PROPERTY(CNNConvolution, ConvolutionPart, NNConvolutionAccumulatorPrecisionOption, accumulatorPrecisionOption,
+             setAccumulatorPrecisionOption, accumulator, (NNConvolutionAccumulatorPrecisionOptionFloat))
+
+void CNNConvolution::reloadWeightsAndBiasesFromDataSource() {
+  auto* self = body(this);
+  if (!self) return;
+  if (const Status status = load(*self, self->device.get(), self->weights->source.get()); !status)
+    foundation::report_misuse("-[MPSCNNConvolution reloadWeightsAndBiasesFromDataSource]", status.error());
+}
+
+void CNNConvolution::reloadWeightsAndBiases(MTL::CommandBuffer* commandBuffer,
+                                            const CNNConvolutionWeightsAndBiasesState* state) {
+  auto* self = body(this);
+  if (!self) return;
+  Encoding encoding(commandBuffer, *self, "MPS::CNNConvolution::reloadWeightsAndBiases");
+  if (!encoding) return;
+  auto* part = shared_part_of<StatePart>(const_cast<CNNConvolutionWeightsAndBiasesState*>(state));
+  if (!part) return encoding.fail("state is null");
+  auto made = self->weights->copied_from(encoding, {part->buffer(weights_index)}, {part->buffer(biases_index)});
+  if (!made) return encoding.fail(made.error());
+  self->weights = *made;
+  part->was_read();
+}
+
+CNNConvolutionWeightsAndBiasesState* CNNConvolution::exportWeightsAndBiases(MTL::CommandBuffer* commandBuffer,
+                                                                            bool resultStateCanBeTemporary) {
+  auto* self = body(this);
+  if (!self) return nullptr;
+  Encoding encoding(commandBuffer, *self, "MPS::CNNConvolution::exportWeightsAndBiases");
+  if (!encoding) return nullptr;
+  auto* state =
+      new mps::Object<CNNConvolutionWeightsAndBiasesState, StatePart>("MPSCNNConvolutionWeightsAndBiasesState");
+  state->set_device(self->device.get(), resultStateCanBeTemporary ? commandBuffer : nullptr);
+  const ConvolutionShape& shape = self->weights->shape;
+  state->add_buffer(shape.weights() * sizeof(float));
+  state->add_buffer(shape.outputs * sizeof(float));
+  encoding.keep(self->weights->weights.get());
+  encoding.keep(self->weights->biases.get());
+  MTL::BlitCommandEncoder* copy = commandBuffer->blitCommandEncoder();
+  copy->copyFromBuffer(self->weights->weights.get(), 0, state->buffer(weights_index), 0,
+                       shape.weights() * sizeof(float));
+  copy->copyFromBuffer(self->weights->biases.get(), 0, state->buffer(biases_index), 0, shape.outputs * sizeof(float));
+  copy->endEncoding();
+  return foundation::autoreleased(static_cast<CNNConvolutionWeightsAndBiasesState*>(state));
+}
+
+CNNFullyConnected* CNNFullyConnected::alloc() {
+  return new mps::Object<CNNFullyConnected, ConvolutionPart>("MPSCNNFullyConnected");
+}
+
+CNNFullyConnected* CNNFullyConnected::init(MTL::Device* device, CNNConvolutionDataSource* weights) {
+  return static_cast<CNNFullyConnected*>(mps::init(this, device, weights, true));
+}
+
+}  // namespace MPS

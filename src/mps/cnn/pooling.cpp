@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <MetalPerformanceShaders/MPSCNNPooling.hpp>
+
+#include "foundation/misuse.hpp"
+#include "mps/core/cnn_kernel.hpp"
+#include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
+#include "mps/core/properties.hpp"
+
+namespace metalloid::mps {
+
+enum class PoolingKind { max, average, l2_norm };
+
+// The zeros around the source that an average counts.
+struct ZeroPadding {
+  NS::UInteger x = 0, y = 0;
+};
+
+class PoolingStatePart : public GradientStatePart {
+ public:
+  ZeroPadding zeros;
+};
+
+class PoolingPart : public CnnKernelPart {
+ public:
+  PoolingKind kind = PoolingKind::max;
+  ZeroPadding zeros;
+
+  const char* call() const override { return "MPS::CNNPooling::encode"; }
+  NS::SharedPtr<MPS::State> new_state() const override {
+    auto* state = new Object<MPS::NNGradientState, PoolingStatePart>("MPSNNGradientState");
+    state->zeros = zeros;
+    return NS::TransferPtr<MPS::State>(state);
+  }
+  Status encode_layer(Encoding& encoding, CnnTask& task) const override;
+};
+
+class PoolingGradientPart : public CnnGradientPart {
+ public:
+  PoolingKind kind = PoolingKind::max;
+
+  const char* call() const override { return "MPS::CNNPoolingGradient::encode"; }
+  Status encode_gradient(Encoding& encoding, CnnGradientTask& task) const override;
+};
+
+namespace {
+
+// As kernels/pool.metal has it.
+struct KernelPooling {
+  KernelImageTensor source, result;
+  int32_t left, top;
+  uint32_t kernel_width, kernel_height, stride_x, stride_y, dilation_x, dilation_y;
+  uint32_t edge, zeros_x, zeros_y;
+};
+
+KernelPooling for_kernel(const WindowGeometry& window, const ZeroPadding& zeros, const ImageTensor& source,
+                         const ImageTensor& result) {
+  return {for_kernel(source),
+          for_kernel(result),
+          int32_t(window.left()),
+          int32_t(window.top()),
+          uint32_t(window.kernel_width),
+          uint32_t(window.kernel_height),
+          uint32_t(window.stride_x),
+          uint32_t(window.stride_y),
+          uint32_t(window.dilation_x),
+          uint32_t(window.dilation_y),
+          uint32_t(window.edge_mode),
+          uint32_t(zeros.x),
+          uint32_t(zeros.y)};
+}
+
+const char* kernel_name_of(PoolingKind kind) {
+  return kind == PoolingKind::max ? "max" : kind == PoolingKind::average ? "average" : "l2_norm";
+}
+
+MTL::Size threads_of(const ImageTensor& tensor) {
+  return MTL::Size(tensor.channels, tensor.width, tensor.height * tensor.images);
+}
+
+MTL::Size threadgroup_of(const Encoding& encoding) {
+  return MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1);
+}
+
+Status check(const MTL::Device* device, const WindowGeometry& window) {
+  if (!device) return Error{"device is null"};
+  if (window.kernel_width == 0 || window.kernel_height == 0) return Error{"kernelWidth and kernelHeight must not be 0"};
+  if (window.stride_x == 0 || window.stride_y == 0) return Error{"strideInPixelsX and strideInPixelsY must not be 0"};
+  if (window.dilation_x == 0 || window.dilation_y == 0) return Error{"dilationRateX and dilationRateY must not be 0"};
+  return success();
+}
+
+template <class Interface>
+Interface* init(Interface* kernel, PoolingKind kind, MTL::Device* device, const WindowGeometry& window,
+                const char* call) {
+  if (!kernel) return nullptr;
+  if (const Status status = check(device, window); !status) {
+    foundation::report_misuse(call, status.error());
+    return foundation::failed_init(kernel);
+  }
+  if (auto* self = shared_part_of<PoolingPart>(kernel)) {
+    self->kind = kind;
+    self->window = window;
+    self->device = NS::RetainPtr(device);
+  }
+  if (auto* self = shared_part_of<PoolingGradientPart>(kernel)) {
+    self->kind = kind;
+    self->secondary = window;
+    self->device = NS::RetainPtr(device);
+  }
+  return kernel;
+}
+
+}  // namespace
+
+Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
+  for (MPS::State* state : task.states)
+    if (auto* part = shared_part_of<PoolingStatePart>(state)) part->zeros = zeros;
+  encoding.dispatch({fmt::format("pool_{}_{}", kernel_name_of(kind), metal_name_of(task.source.type))},
+                    threads_of(task.destination), threadgroup_of(encoding), task.source.place, task.destination.place,
+                    for_kernel(window, zeros, task.source, task.destination));
+  return success();
+}
+
+Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask& task) const {
+  const auto* forward = shared_part_of<PoolingStatePart>(task.states.front());
+  if (!forward) return Error{"gradientState is no state of a pooling"};
+  if (task.destination.width > task.source.width || task.destination.height > task.source.height ||
+      task.destination.channels > task.gradient.channels)
+    return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
+  encoding.dispatch({fmt::format("pool_{}_gradient_{}", kernel_name_of(kind), metal_name_of(task.source.type))},
+                    threads_of(task.destination), threadgroup_of(encoding), task.source.place, task.gradient.place,
+                    task.destination.place, for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),
+                    mps::for_kernel(task.destination));
+  return success();
+}
+
+}  // namespace metalloid::mps
+
+namespace MPS {
+
+using namespace metalloid;
+using namespace metalloid::mps;
+
+#define POOLING(Class, Part, kind)                                                                                 \
+  Class* Class::alloc() {                                                                                          \
+    return new mps::Object<Class, Part>("MPS" #Class);                                                             \
+  }                                                                                                                \
+  Class* Class::init(MTL::Device* device, NS::UInteger kernelWidth, NS::UInteger kernelHeight,                     \
+                     NS::UInteger strideInPixelsX, NS::UInteger strideInPixelsY) {                                 \
+    return mps::init(this, PoolingKind::kind, device,                                                              \
+                     {.kernel_width = kernelWidth,                                                                 \
+                      .kernel_height = kernelHeight,                                                               \
+                      .stride_x = strideInPixelsX,                                                                 \
+                      .stride_y = strideInPixelsY},                                                                \
+                     "-[MPS" #Class " initWithDevice:kernelWidth:kernelHeight:strideInPixelsX:strideInPixelsY:]"); \
+  }
+POOLING(CNNPoolingMax, PoolingPart, max)
+POOLING(CNNPoolingAverage, PoolingPart, average)
+POOLING(CNNPoolingL2Norm, PoolingPart, l2_norm)
+POOLING(CNNPoolingMaxGradient, PoolingGradientPart, max)
+POOLING(CNNPoolingAverageGradient, PoolingGradientPart, average)
+POOLING(CNNPoolingL2NormGradient, PoolingGradientPart, l2_norm)
+
+#define DILATED_POOLING(Class, Part)                                                                            \
+  Class* Class::alloc() {                                                                                       \
+    return new mps::Object<Class, Part>("MPS" #Class);                                                          \
+  }                                                                                                             \
+  Class* Class::init(MTL::Device* device, NS::UInteger kernelWidth, NS::UInteger kernelHeight,                  \
+                     NS::UInteger dilationRateX, NS::UInteger dilationRateY, NS::UInteger strideInPixelsX,      \
+                     NS::UInteger strideInPixelsY) {                                                            \
+    return mps::init(this, PoolingKind::max, device,                                                            \
+                     {.kernel_width = kernelWidth,                                                              \
+                      .kernel_height = kernelHeight,                                                            \
+                      .stride_x = strideInPixelsX,                                                              \
+                      .stride_y = strideInPixelsY,                                                              \
+                      .dilation_x = dilationRateX,                                                              \
+                      .dilation_y = dilationRateY},                                                             \
+                     "-[MPS" #Class " initWithDevice:kernelWidth:kernelHeight:dilationRateX:dilationRateY:…]"); \
+  }
+DILATED_POOLING(CNNDilatedPoolingMax, PoolingPart)
+DILATED_POOLING(CNNDilatedPoolingMaxGradient, PoolingGradientPart)
+
+MPS_NUMBER(CNNPoolingAverage, PoolingPart, zeroPadSizeX, setZeroPadSizeX, zeros.x)
+MPS_NUMBER(CNNPoolingAverage, PoolingPart, zeroPadSizeY, setZeroPadSizeY, zeros.y)
+
+}  // namespace MPS

@@ -1,0 +1,220 @@
+#include "mps/core/image_tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mps/core/image_texture.hpp"
+
+namespace metalloid::mps {
+namespace {
+
+// As kernels/image_copy.metal has it.
+struct Copy {
+  KernelImageTensor source, result;
+  int32_t x, y;
+  uint32_t edge;
+  uint32_t result_channels;
+};
+
+const char* stored_type(MPS::ImageFeatureChannelFormat format) {
+  switch (format) {
+    case MPS::ImageFeatureChannelFormatUnorm8:
+      return "uchar";
+    case MPS::ImageFeatureChannelFormatUnorm16:
+      return "ushort";
+    case MPS::ImageFeatureChannelFormatFloat16:
+      return "half";
+    default:
+      return "float";
+  }
+}
+
+MPS::ImageFeatureChannelFormat format_of(MPS::DataType type) {
+  return type == MPS::DataTypeFloat16 ? MPS::ImageFeatureChannelFormatFloat16 : MPS::ImageFeatureChannelFormatFloat32;
+}
+
+// A tensor whose numbers may be of any format.
+struct StoredTensor {
+  ImageTensor tensor;
+  MPS::ImageFeatureChannelFormat format;
+};
+
+void encode_copy(Encoding& encoding, const StoredTensor& source, const StoredTensor& result, size_t result_channels,
+                 NS::Integer x, NS::Integer y, MPS::ImageEdgeMode edge) {
+  const ImageTensor& to = result.tensor;
+  const Copy copy{for_kernel(source.tensor), for_kernel(to), int32_t(x), int32_t(y), uint32_t(edge),
+                  uint32_t(result_channels)};
+  encoding.dispatch({fmt::format("image_copy_{}_{}", stored_type(source.format), stored_type(result.format))},
+                    MTL::Size(to.width * result_channels, to.height, to.images), MTL::Size(32, 1, 1),
+                    source.tensor.place, to.place, copy);
+}
+
+ImageTensor stored_region(const ImageObject& image, const ImageArea& region) {
+  ImageTensor tensor;
+  const size_t first = region.y * image.row_stride() + region.x * image.pixel_stride + region.first_channel;
+  tensor.place = image.place_of_image(region.first_image) + first * bytes_of(image.shape.format);
+  tensor.type =
+      image.shape.format == MPS::ImageFeatureChannelFormatFloat16 ? MPS::DataTypeFloat16 : MPS::DataTypeFloat32;
+  tensor.images = region.images;
+  tensor.height = region.height;
+  tensor.width = region.width;
+  tensor.channels = region.channels;
+  tensor.image_stride = image.image_stride;
+  tensor.row_stride = image.row_stride();
+  tensor.pixel_stride = image.pixel_stride;
+  tensor.gap_is_padding = !image.is_part_of_channels && region.channels == image.shape.channels;
+  tensor.padding_is_zero = tensor.gap_is_padding && image.padding_is_zero;
+  return tensor;
+}
+
+// The region of image i of a batch.
+ImageTensor stored_region(std::span<ImageObject* const> images, size_t i, ImageArea region) {
+  if (images.size() > 1) region.images = 1;
+  return stored_region(*images[i], region);
+}
+
+// The batch as one tensor where it lies, if its images are at a constant distance and of this type.
+bool in_place(std::span<ImageObject* const> images, const ImageArea& region, MPS::DataType type, ImageTensor& tensor) {
+  const ImageObject& first = *images.front();
+  if (first.shape.format != format_of(type)) return false;
+  tensor = stored_region(first, region);
+  if (images.size() == 1) return true;
+  const size_t bytes = bytes_of(first.shape.format);
+  if (images[1]->offset < first.offset + first.shape.height * first.row_stride() * bytes) return false;
+  const size_t distance = images[1]->offset - first.offset;
+  if (distance % bytes) return false;
+  for (size_t i = 1; i < images.size(); ++i) {
+    const ImageObject& image = *images[i];
+    if (image.buffer.get() != first.buffer.get() || image.shape != first.shape ||
+        image.pixel_stride != first.pixel_stride || image.offset != first.offset + i * distance)
+      return false;
+    tensor.padding_is_zero &= image.padding_is_zero;
+  }
+  tensor.image_stride = distance / bytes;
+  return true;
+}
+
+}  // namespace
+
+KernelImageTensor for_kernel(const ImageTensor& tensor) {
+  return {tensor.image_stride,     uint32_t(tensor.row_stride), uint32_t(tensor.pixel_stride), uint32_t(tensor.width),
+          uint32_t(tensor.height), uint32_t(tensor.channels),   uint32_t(tensor.images)};
+}
+
+ImageArea whole(std::span<ImageObject* const> images) {
+  const ImageShape& shape = images.front()->shape;
+  return {.width = shape.width,
+          .height = shape.height,
+          .channels = shape.channels,
+          .images = images.size() > 1 ? images.size() : shape.images};
+}
+
+MPS::DataType work_type_of(std::initializer_list<std::span<ImageObject* const>> batches) {
+  for (std::span<ImageObject* const> images : batches)
+    for (const ImageObject* image : images)
+      if (image->shape.format == MPS::ImageFeatureChannelFormatFloat32 ||
+          image->shape.format == MPS::ImageFeatureChannelFormatUnorm16)
+        return MPS::DataTypeFloat32;
+  return MPS::DataTypeFloat16;
+}
+
+ImageTensor ImageWork::scratch_tensor(size_t images, size_t height, size_t width, size_t channels, MPS::DataType type) {
+  ImageTensor tensor;
+  tensor.type = type;
+  tensor.images = images;
+  tensor.height = height;
+  tensor.width = width;
+  tensor.channels = channels;
+  tensor.pixel_stride = stored_channels(channels);
+  tensor.row_stride = width * tensor.pixel_stride;
+  tensor.image_stride = height * tensor.row_stride;
+  tensor.gap_is_padding = true;
+  tensor.place = encoding_.scratch(images * tensor.image_stride * tensor.number_bytes());
+  return tensor;
+}
+
+Result<ImageTensor> ImageWork::source(std::span<ImageObject* const> images, const ImageArea& region,
+                                      MPS::DataType type) {
+  for (ImageObject* image : images) {
+    if (image->block && image->read_count == 0)
+      return Error{"a temporary image is read whose readCount is 0: its memory is used by others"};
+    encoding_.keep(image);
+    if (image->is_copy_of_texture) copy_from_texture(encoding_, *image);
+  }
+  ImageTensor tensor;
+  if (in_place(images, region, type, tensor)) return tensor;
+  tensor = scratch_tensor(region.images, region.height, region.width, region.channels, type);
+  tensor.padding_is_zero = true;
+  for (size_t i = 0; i < images.size(); ++i) {
+    ImageTensor part = tensor;
+    part.place = tensor.place + i * tensor.image_stride * tensor.number_bytes();
+    if (images.size() > 1) part.images = 1;
+    encode_copy(encoding_, {stored_region(images, i, region), images[i]->shape.format}, {part, format_of(type)},
+                tensor.pixel_stride, 0, 0, MPS::ImageEdgeModeZero);
+  }
+  return tensor;
+}
+
+Result<ImageTensor> ImageWork::destination(std::span<ImageObject* const> images, const ImageArea& region,
+                                           MPS::DataType type) {
+  bool has_textures = false;
+  for (ImageObject* image : images) {
+    if (image->block && image->read_count == 0)
+      return Error{"a temporary image is written whose readCount is 0: its memory is used by others"};
+    encoding_.keep(image);
+    has_textures |= image->is_copy_of_texture;
+  }
+  ImageTensor tensor;
+  const bool is_there = in_place(images, region, type, tensor);
+  if (!is_there) tensor = scratch_tensor(region.images, region.height, region.width, region.channels, type);
+  if (!is_there || has_textures) pending_.push_back({tensor, {images.begin(), images.end()}, region});
+  return tensor;
+}
+
+void ImageWork::finish() {
+  for (const Pending& work : pending_)
+    for (size_t i = 0; i < work.images.size(); ++i) {
+      const ImageObject& image = *work.images[i];
+      const ImageTensor result = stored_region(work.images, i, work.region);
+      ImageTensor part = work.tensor;
+      part.place = part.place + i * part.image_stride * part.number_bytes();
+      part.images = result.images;
+      if (part.place != result.place)
+        encode_copy(encoding_, {part, format_of(part.type)}, {result, image.shape.format}, part.channels, 0, 0,
+                    MPS::ImageEdgeModeZero);
+      if (image.is_copy_of_texture) copy_to_texture(encoding_, image);
+    }
+  pending_.clear();
+}
+
+ImageTensor ImageWork::shifted(const ImageTensor& source, NS::Integer x, NS::Integer y, size_t width, size_t height,
+                               MPS::ImageEdgeMode edge_mode) {
+  if (x >= 0 && y >= 0 && size_t(x) + width <= source.width && size_t(y) + height <= source.height) {
+    ImageTensor part = source;
+    part.place = source.place + (y * source.row_stride + x * source.pixel_stride) * source.number_bytes();
+    part.width = width;
+    part.height = height;
+    return part;
+  }
+  ImageTensor copy = scratch_tensor(source.images, height, width, source.channels, source.type);
+  copy.padding_is_zero = true;
+  encode_copy(encoding_, {source, format_of(source.type)}, {copy, format_of(source.type)}, copy.pixel_stride, x, y,
+              edge_mode);
+  return copy;
+}
+
+ImageTensor ImageWork::packed(const ImageTensor& source) {
+  ImageTensor copy = scratch_tensor(source.images, source.height, source.width, source.channels, source.type);
+  copy.padding_is_zero = true;
+  encode_copy(encoding_, {source, format_of(source.type)}, {copy, format_of(source.type)}, copy.pixel_stride, 0, 0,
+              MPS::ImageEdgeModeZero);
+  return copy;
+}
+
+Status check_edge_mode(MPS::ImageEdgeMode mode, const char* name) {
+  if (mode <= MPS::ImageEdgeModeMirrorWithEdge) return success();
+  return Error{fmt::format("{} ({}) must be zero, clamp, mirror or mirror with edge", name, size_t(mode))};
+}
+
+}  // namespace metalloid::mps

@@ -1,0 +1,114 @@
+// Neurons and their derivatives. The type is a constant of the kernel, so that each pipeline has the code of one.
+#pragma once
+
+#include "types.h"
+
+struct NeuronParameters {
+  float a, b, c;
+};
+
+enum NeuronType : uint {
+  neuron_none,
+  neuron_relu,
+  neuron_linear,
+  neuron_sigmoid,
+  neuron_hard_sigmoid,
+  neuron_tanh,
+  neuron_absolute,
+  neuron_soft_plus,
+  neuron_soft_sign,
+  neuron_elu,
+  neuron_prelu,
+  neuron_relu_n,
+  neuron_power,
+  neuron_exponential,
+  neuron_logarithm,
+  neuron_gelu,
+};
+
+// erf within 2 units in the last place of 1: the series near 0, and elsewhere 1 - t * e^(polynomial - x^2).
+inline float error_function(float x) {
+  const float y = abs(x);
+  if (y < 0.5f) {
+    const float s = x * x;
+    return x * fma(s, fma(s, fma(s, fma(s, fma(s, -0.00085483f, 0.0052240f), -0.0268661f), 0.1128379f), -0.3761264f),
+                   1.1283792f);
+  }
+  const float t = 1 / fma(0.5f, y, 1.0f);
+  float p = 0.17087277f;
+  p = fma(p, t, -0.82215223f);
+  p = fma(p, t, 1.48851587f);
+  p = fma(p, t, -1.13520398f);
+  p = fma(p, t, 0.27886807f);
+  p = fma(p, t, -0.18628806f);
+  p = fma(p, t, 0.09678418f);
+  p = fma(p, t, 0.37409196f);
+  p = fma(p, t, 1.00002368f);
+  p = fma(p, t, -1.26551223f);
+  return copysign(1 - t * exp(fma(-y, y, p)), x);
+}
+
+// e^x - 1 without cancellation near 0.
+inline float exp_minus_1(float x) {
+  return abs(x) < 0.5f ? 2 * tanh(x / 2) / (1 - tanh(x / 2)) : exp(x) - 1;
+}
+
+inline float neuron(uint type, float x, NeuronParameters p) {
+  switch (type) {
+    case neuron_relu:
+    case neuron_prelu: return x >= 0 ? x : p.a * x;
+    case neuron_linear: return p.a * x + p.b;
+    case neuron_sigmoid: return 1 / (1 + exp(-x));
+    case neuron_hard_sigmoid: return clamp(p.a * x + p.b, 0.0f, 1.0f);
+    case neuron_tanh: return p.a * tanh(p.b * x);
+    case neuron_absolute: return abs(x);
+    // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
+    case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp(-abs(p.b * x))));
+    case neuron_soft_sign: return x / (1 + abs(x));
+    case neuron_elu: return x >= 0 ? x : p.a * exp_minus_1(x);
+    case neuron_relu_n: return min(x >= 0 ? x : p.a * x, p.b);
+    case neuron_power: return pow(p.a * x + p.b, p.c);
+    case neuron_exponential: return pow(p.c, p.a * x + p.b);
+    case neuron_logarithm: return log(p.a * x + p.b) / log(p.c);
+    case neuron_gelu: return x * 0.5f * (1 + error_function(x * M_SQRT1_2_F));
+    default: return x;
+  }
+}
+
+// Its derivative at x.
+inline float neuron_slope(uint type, float x, NeuronParameters p) {
+  switch (type) {
+    case neuron_relu:
+    case neuron_prelu: return x >= 0 ? 1 : p.a;
+    case neuron_linear: return p.a;
+    case neuron_sigmoid: {
+      const float y = 1 / (1 + exp(-x));
+      return y * (1 - y);
+    }
+    case neuron_hard_sigmoid: {
+      const float y = p.a * x + p.b;
+      return y > 0 && y < 1 ? p.a : 0;
+    }
+    case neuron_tanh: {
+      const float y = tanh(p.b * x);
+      return p.a * p.b * (1 - y * y);
+    }
+    case neuron_absolute: return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case neuron_soft_plus: return p.a * p.b / (1 + exp(-p.b * x));
+    case neuron_soft_sign: {
+      const float y = 1 + abs(x);
+      return 1 / (y * y);
+    }
+    case neuron_elu: return x >= 0 ? 1 : p.a * exp(x);
+    case neuron_relu_n: {
+      const float y = x >= 0 ? x : p.a * x;
+      return y >= p.b ? 0 : x >= 0 ? 1 : p.a;
+    }
+    case neuron_power: return p.a * p.c * pow(p.a * x + p.b, p.c - 1);
+    case neuron_exponential: return p.a * log(p.c) * pow(p.c, p.a * x + p.b);
+    case neuron_logarithm: return p.a / ((p.a * x + p.b) * log(p.c));
+    case neuron_gelu:
+      return 0.5f * (1 + error_function(x * M_SQRT1_2_F)) + x * 0.39894228f * exp(-0.5f * x * x);
+    default: return 1;
+  }
+}

@@ -1,0 +1,160 @@
+// Pooling and its gradients. Threads of a SIMD-group have neighbouring channels of one pixel, so that they do the same
+// and read side by side. A gradient is gathered: each source pixel looks at the windows that it is in.
+#include "image.h"
+
+struct Pooling {
+  ImageTensor source, result;
+  int left, top;
+  uint kernel_width, kernel_height, stride_x, stride_y, dilation_x, dilation_y;
+  uint edge;
+  uint zeros_x, zeros_y;  // around the source, which an average counts
+};
+
+struct Window {
+  float value;
+  int x, y;  // of the largest; negative: outside
+};
+
+// How many pixels of a window count for an average.
+inline uint counted(int first, uint size, uint limit, uint zeros, uint edge) {
+  if (edge != edge_clamp) return size;
+  return uint(max(0, min(first + int(size), int(limit + zeros)) - max(first, -int(zeros))));
+}
+
+inline float average_factor(constant Pooling& p, int left, int top) {
+  const uint count = counted(left, p.kernel_width, p.source.width, p.zeros_x, p.edge) *
+                     counted(top, p.kernel_height, p.source.height, p.zeros_y, p.edge);
+  return count == 0 ? 0 : 1.0f / count;
+}
+
+template <typename T>
+struct Largest {
+  static Window over(device const T* source, constant Pooling& p, int left, int top) {
+    Window best = {-INFINITY, -1, -1};
+    for (uint ky = 0; ky < p.kernel_height; ++ky)
+      for (uint kx = 0; kx < p.kernel_width; ++kx) {
+        const int x = inside(left + int(kx * p.dilation_x), p.source.width, p.edge);
+        const int y = inside(top + int(ky * p.dilation_y), p.source.height, p.edge);
+        const bool is_inside = x >= 0 && y >= 0;
+        const float value = is_inside ? float(source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride]) : 0;
+        const bool is_larger = value > best.value || isnan(value);
+        best.value = is_larger ? value : best.value;
+        best.x = is_larger ? (is_inside ? x : -1) : best.x;
+        best.y = is_larger ? (is_inside ? y : -1) : best.y;
+      }
+    return best;
+  }
+  static float result(Window window) { return window.value; }
+  static float slope(device const T*, constant Pooling&, Window window, int, int, int x, int y) {
+    return window.x == x && window.y == y ? 1 : 0;
+  }
+};
+
+template <typename T>
+struct Mean {
+  static Window over(device const T* source, constant Pooling& p, int left, int top) {
+    float sum = 0;
+    const uint edge = p.edge == edge_clamp ? uint(edge_zero) : p.edge;
+    for (uint ky = 0; ky < p.kernel_height; ++ky)
+      for (uint kx = 0; kx < p.kernel_width; ++kx) {
+        const int x = inside(left + int(kx), p.source.width, edge), y = inside(top + int(ky), p.source.height, edge);
+        if (x >= 0 && y >= 0) sum += float(source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride]);
+      }
+    return {sum * average_factor(p, left, top), 0, 0};
+  }
+  static float result(Window window) { return window.value; }
+  static float slope(device const T*, constant Pooling& p, Window, int left, int top, int x, int y) {
+    const bool is_in = x >= left && x < left + int(p.kernel_width) && y >= top && y < top + int(p.kernel_height);
+    return is_in ? average_factor(p, left, top) : 0;
+  }
+};
+
+template <typename T>
+struct Length {
+  static Window over(device const T* source, constant Pooling& p, int left, int top) {
+    float sum = 0;
+    for (uint ky = 0; ky < p.kernel_height; ++ky)
+      for (uint kx = 0; kx < p.kernel_width; ++kx) {
+        const int x = inside(left + int(kx), p.source.width, p.edge);
+        const int y = inside(top + int(ky), p.source.height, p.edge);
+        if (x < 0 || y < 0) continue;
+        const float value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride];
+        sum = fma(value, value, sum);
+      }
+    return {sqrt(sum), 0, 0};
+  }
+  static float result(Window window) { return window.value; }
+  static float slope(device const T* source, constant Pooling& p, Window window, int left, int top, int x, int y) {
+    uint count = 0;
+    for (uint ky = 0; ky < p.kernel_height; ++ky)
+      for (uint kx = 0; kx < p.kernel_width; ++kx)
+        count += inside(left + int(kx), p.source.width, p.edge) == x &&
+                 inside(top + int(ky), p.source.height, p.edge) == y;
+    const float value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride];
+    return window.value > 0 ? count * value / window.value : 0;
+  }
+};
+
+template <typename T, typename Kind>
+void pool(device const T* source, device T* result, constant Pooling& p, uint3 position) {
+  const uint channel = position.x, x = position.y;
+  const uint y = position.z % p.result.height, image = position.z / p.result.height;
+  const Window window = Kind::over(source + image * p.source.image_stride + channel, p,
+                                   p.left + int(x * p.stride_x), p.top + int(y * p.stride_y));
+  result[image * p.result.image_stride + ulong(y) * p.result.row_stride + x * p.result.pixel_stride + channel] =
+      T(Kind::result(window));
+}
+
+// The windows that may read pixel x: first ..< last.
+struct Windows {
+  int first, last;
+};
+inline Windows windows_of(int x, int begin, uint window, uint stride, uint count, uint size, uint edge) {
+  const int from = x - begin - int(window) + 1;
+  Windows windows = {from <= 0 ? 0 : (from + int(stride) - 1) / int(stride),
+                     x < begin ? 0 : min((x - begin) / int(stride) + 1, int(count))};
+  if (edge == edge_zero) return windows;
+  // Other edge modes read pixels inside for those outside.
+  const int beyond = begin + int((count - 1) * stride + window) - int(size);
+  if (x < max(int(window), 1 - begin)) windows.first = 0;
+  if (x + max(int(window), beyond) >= int(size) - 1) windows.last = int(count);
+  return windows;
+}
+
+// Here `result` is the gradient of what was made, and `of_source` that of the source.
+template <typename T, typename Kind>
+void pool_gradient(device const T* source, device const T* gradient, device T* of_source, constant Pooling& p,
+                   constant ImageTensor& written, uint3 position) {
+  const uint channel = position.x;
+  const int x = position.y, y = position.z % written.height;
+  const uint image = position.z / written.height;
+  source += image * p.source.image_stride + channel;
+  gradient += image * p.result.image_stride + channel;
+  const Windows across = windows_of(x, p.left, (p.kernel_width - 1) * p.dilation_x + 1, p.stride_x, p.result.width,
+                                    p.source.width, p.edge);
+  const Windows down = windows_of(y, p.top, (p.kernel_height - 1) * p.dilation_y + 1, p.stride_y, p.result.height,
+                                  p.source.height, p.edge);
+  float sum = 0;
+  for (int j = down.first; j < down.last; ++j)
+    for (int i = across.first; i < across.last; ++i) {
+      const int left = p.left + i * int(p.stride_x), top = p.top + j * int(p.stride_y);
+      const float slope = Kind::slope(source, p, Kind::over(source, p, left, top), left, top, x, y);
+      sum += slope == 0 ? 0 : slope * float(gradient[ulong(j) * p.result.row_stride + i * p.result.pixel_stride]);
+    }
+  of_source[image * written.image_stride + ulong(y) * written.row_stride + x * written.pixel_stride + channel] = T(sum);
+}
+
+#define POOLING(T, name, Kind)                                                                                    \
+  [[host_name("pool_" #name "_" #T)]] kernel void pool_##name##_##T(                                              \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Pooling& p [[buffer(2)]],    \
+      uint3 position [[thread_position_in_grid]]) {                                                               \
+    pool<T, Kind<T>>(source, result, p, position);                                                                \
+  }                                                                                                               \
+  [[host_name("pool_" #name "_gradient_" #T)]] kernel void pool_##name##_gradient_##T(                            \
+      device const T* source [[buffer(0)]], device const T* gradient [[buffer(1)]],                               \
+      device T* of_source [[buffer(2)]], constant Pooling& p [[buffer(3)]],                                       \
+      constant ImageTensor& written [[buffer(4)]], uint3 position [[thread_position_in_grid]]) {                  \
+    pool_gradient<T, Kind<T>>(source, gradient, of_source, p, written, position);                                 \
+  }
+#define EACH_POOLING(T) POOLING(T, max, Largest) POOLING(T, average, Mean) POOLING(T, l2_norm, Length)
+EACH_POOLING(float) EACH_POOLING(half)

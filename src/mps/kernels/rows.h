@@ -1,0 +1,36 @@
+// Rows of matrices, each done by one threadgroup: where its numbers are, and what its threads find out together.
+#pragma once
+
+#include "types.h"
+
+struct RowStrides {
+  ulong row, matrix;  // numbers
+};
+
+
+// What `combine` makes of the values of all threads of a threadgroup; `shared` has room for each SIMD-group's.
+template <typename Combine, typename InSimdgroup>
+float over_threadgroup(float value, threadgroup float* shared, uint simdgroup, uint simdgroups, Combine combine,
+                       InSimdgroup in_simdgroup) {
+  value = in_simdgroup(value);
+  if (simdgroups == 1) return value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (simd_is_first()) shared[simdgroup] = value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  value = shared[0];
+  for (uint i = 1; i < simdgroups; ++i) value = combine(value, shared[i]);
+  return value;
+}
+
+inline float max_over_threadgroup(float value, threadgroup float* shared, uint simdgroup, uint simdgroups) {
+  return over_threadgroup(
+      value, shared, simdgroup, simdgroups, [](float a, float b) { return max(a, b); },
+      [](float x) { return simd_max(x); });
+}
+
+inline float sum_over_threadgroup(float value, threadgroup float* shared, uint simdgroup, uint simdgroups) {
+  return over_threadgroup(
+      value, shared, simdgroup, simdgroups, [](float a, float b) { return a + b; }, [](float x) { return simd_sum(x); });
+}
+
+constant constexpr uint most_simdgroups = 32;

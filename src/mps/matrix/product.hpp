@@ -1,0 +1,38 @@
+// C = alpha op(A) op(B) + beta C in a command buffer: by the device's math library where it has that product, by our
+// own kernels otherwise. What no kernel has as it is, mixed types, is converted on the way.
+#pragma once
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "mps/core/encoding.hpp"
+#include "mps/libraries/matrix_product.hpp"
+
+namespace metalloid::mps {
+
+// The primitives that a kernel object has had made. A copy makes its own.
+class ProductPrimitives {
+ public:
+  ProductPrimitives() = default;
+  ProductPrimitives(const ProductPrimitives&) {}
+  ProductPrimitives& operator=(const ProductPrimitives&) { return *this; }
+
+  // Null where the library has none.
+  std::shared_ptr<Primitive> find(const MathLibrary& library, const MatrixProduct& product);
+
+ private:
+  static constexpr size_t most = 16;
+
+  std::mutex mutex_;
+  std::vector<std::pair<MatrixProduct, std::shared_ptr<Primitive>>> made_;
+};
+
+// Whether there is a product with these types, as errors say it.
+Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataType result);
+
+// The types are ones that check_product_types() finds well.
+void encode_product(Encoding& encoding, ProductPrimitives& primitives, const MatrixProduct& product, Operand left,
+                    Operand right, Operand result);
+
+}  // namespace metalloid::mps

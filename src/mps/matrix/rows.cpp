@@ -1,0 +1,20 @@
+#include "mps/matrix/rows.hpp"
+
+#include <algorithm>
+
+#include "mps/core/device_kind.hpp"
+
+namespace metalloid::mps {
+
+MTL::Size threads_for_row(MTL::Device* device, size_t columns) {
+  constexpr size_t simdgroup = 32, numbers_per_thread = 8, most = 512;
+  if (!is_gpu(device)) return MTL::Size(simdgroup, 1, 1);
+  const size_t wanted = (columns / numbers_per_thread + simdgroup - 1) / simdgroup * simdgroup;
+  return MTL::Size(std::clamp(wanted, simdgroup, most), 1, 1);
+}
+
+MTL::Size threads_along_row(size_t columns) {
+  return MTL::Size(std::clamp<size_t>((columns + 31) / 32 * 32, 32, 256), 1, 1);
+}
+
+}  // namespace metalloid::mps

@@ -1,0 +1,110 @@
+#include "matrix_program.hpp"
+
+namespace metalloid::mps {
+namespace {
+
+using MatrixSoftMaxTest = MatrixTest;
+INSTANTIATE_MPS_TEST(MatrixSoftMaxTest);
+
+std::vector<double> soft_max(const Numbers& source, size_t row, size_t first, size_t columns, bool logarithm) {
+  std::vector<double> result(columns);
+  double largest = -INFINITY, sum = 0;
+  for (size_t i = 0; i < columns; ++i) largest = std::max(largest, source.at(row, first + i));
+  for (size_t i = 0; i < columns; ++i) sum += std::exp(source.at(row, first + i) - largest);
+  for (size_t i = 0; i < columns; ++i) {
+    const double x = source.at(row, first + i) - largest;
+    result[i] = logarithm ? x - std::log(sum) : std::exp(x) / sum;
+  }
+  return result;
+}
+
+TEST_P(MatrixSoftMaxTest, IsTheSoftMaxOfEachRowAtAnySizeTypeAndOrigin) {
+  for (const bool logarithm : {false, true})
+    for (const MPS::DataType type : {MPS::DataTypeFloat32, MPS::DataTypeFloat16, MPS::DataTypeBFloat16})
+      for (const size_t columns : {1, 2, 31, 33, 100, 1027})
+        for (const size_t origin : {0, 3}) {
+          const size_t rows = 5;
+          Numbers source = random_matrix({.rows = rows + origin, .columns = columns + origin, .type = type}, -5, 5);
+          Numbers result = random_matrix({.rows = rows, .columns = columns + 2, .type = type}, 0, 0);
+          const auto kernel = NS::TransferPtr(logarithm ? MPS::MatrixLogSoftMax::alloc()->init(device.get())
+                                                        : MPS::MatrixSoftMax::alloc()->init(device.get()));
+          kernel->setSourceMatrixOrigin(MTL::Origin(origin, origin, 0));
+          kernel->setResultMatrixOrigin(MTL::Origin(0, 2, 0));
+          ASSERT_EQ(
+              run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, source.matrix(), result.matrix()); }),
+              "");
+          for (size_t row = 0; row < rows; ++row) {
+            const std::vector<double> expected = soft_max(source, row + origin, origin, columns, logarithm);
+            for (size_t i = 0; i < columns; ++i) {
+              // Differences of up to 10 are rounded before exp, which makes ten roundings of one; sums add a few.
+              const double tolerance =
+                  (rounding_of(type) + 16 * 0x1p-24) * (std::abs(expected[i]) + (logarithm ? 8 : 1e-6));
+              ASSERT_NEAR(result.at(row, i + 2), expected[i], tolerance) << columns << " columns, type " << type;
+            }
+            ASSERT_EQ(result.at(row, 0), 0) << "outside of the result";
+          }
+        }
+}
+
+TEST_P(MatrixSoftMaxTest, GivesTheGradientOfItsInput) {
+  const size_t rows = 4, columns = 45;
+  for (const bool logarithm : {false, true})
+    for (const MPS::DataType type : {MPS::DataTypeFloat32, MPS::DataTypeFloat16}) {
+      Numbers source = random_matrix({.rows = rows, .columns = columns, .type = MPS::DataTypeFloat32}, -2, 2);
+      Numbers gradient = random_matrix({.rows = rows, .columns = columns, .type = type}, -1, 1);
+      Numbers output = random_matrix({.rows = rows, .columns = columns, .type = type}, 0, 0);
+      Numbers result = random_matrix({.rows = rows, .columns = columns, .type = type}, 0, 0);
+      for (size_t row = 0; row < rows; ++row) {
+        const std::vector<double> forward = soft_max(source, row, 0, columns, logarithm);
+        for (size_t i = 0; i < columns; ++i) output.set(row, i, forward[i]);
+      }
+      const auto kernel = NS::TransferPtr(logarithm ? MPS::MatrixLogSoftMaxGradient::alloc()->init(device.get())
+                                                    : MPS::MatrixSoftMaxGradient::alloc()->init(device.get()));
+      ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                  kernel->encode(commands, gradient.matrix(), output.matrix(), result.matrix());
+                }),
+                "");
+      for (size_t row = 0; row < rows; ++row)
+        for (size_t i = 0; i < columns; ++i) {
+          // By the difference of neighbours in float64.
+          constexpr double step = 1e-3;
+          const double x = source.at(row, i);
+          double expected = 0;
+          for (const double direction : {-1.0, 1.0}) {
+            source.set(row, i, x + direction * step);
+            const double moved = source.at(row, i) - x;
+            const std::vector<double> there = soft_max(source, row, 0, columns, logarithm);
+            for (size_t k = 0; k < columns; ++k) expected += gradient.at(row, k) * there[k] / (2 * moved);
+          }
+          source.set(row, i, x);
+          ASSERT_NEAR(result.at(row, i), expected, logarithm ? 4e-4 + 4 * rounding_of(type) : 1e-5 + rounding_of(type));
+        }
+    }
+}
+
+TEST_P(MatrixSoftMaxTest, TakesMinusInfinityForNothing) {
+  Numbers source = random_matrix({.rows = 1, .columns = 40}, 0, 0),
+          result = random_matrix({.rows = 1, .columns = 40}, 0, 0);
+  for (size_t i = 8; i < 40; ++i) source.set(0, i, -INFINITY);
+  const auto kernel = NS::TransferPtr(MPS::MatrixSoftMax::alloc()->init(device.get()));
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, source.matrix(), result.matrix()); }), "");
+  for (size_t i = 0; i < 40; ++i) EXPECT_EQ(result.at(0, i), i < 8 ? 0.125 : 0);
+}
+
+TEST_P(MatrixSoftMaxTest, RefusesMatricesThatDoNotFitAndNamesTheArgument) {
+  Numbers source = random_matrix({.rows = 2, .columns = 4}, 0, 0);
+  Numbers half = random_matrix({.rows = 2, .columns = 4, .type = MPS::DataTypeFloat16}, 0, 0);
+  const auto kernel = NS::TransferPtr(MPS::MatrixSoftMax::alloc()->init(device.get()));
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              kernel->encode(commands, source.matrix(), half.matrix());
+            }).find("resultMatrix has the type Float16"),
+            std::string::npos);
+  kernel->setSourceMatrixOrigin(MTL::Origin(0, 4, 0));
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              kernel->encode(commands, source.matrix(), source.matrix());
+            }).find("the origin of inputMatrix"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace metalloid::mps

@@ -1,0 +1,1 @@
+../../examples/conv2d/conv2d.metal
