@@ -1,15 +1,16 @@
 // Optimizers: how the parameters of a network follow the gradients of its loss.
 //
-// A gradient is first clipped to [gradientClipMin, gradientClipMax] where applyGradientClipping says so, then multiplied
-// with gradientRescale; then the gradient of the regularization is added: regularizationScale times the sign of the
-// value (L1) or times the value (L2). The result is `g` below. Vectors and matrices of one call have the same type and
-// size, results may be the values themselves, and what is remembered (momentum, velocity, sum of squares) is updated in
-// place; it begins with zeros, which is the program's to see to.
+// A gradient is first clipped to [gradientClipMin, gradientClipMax] where applyGradientClipping says so, then
+// multiplied with gradientRescale; then the gradient of the regularization is added: regularizationScale times the sign
+// of the value (L1) or times the value (L2). The result is `g` below. Vectors and matrices of one call have the same
+// type and size, results may be the values themselves, and what is remembered (momentum, velocity, sum of squares) is
+// updated in place; it begins with zeros, which is the program's to see to.
 //
-// With the states of a convolution, index 0 of the arrays is for weights and index 1 for biases; where an array has one
-// vector only, biases stay as they are.
+// With the states of a convolution, index 0 of the arrays is for weights and index 1 for biases; with those of a batch
+// normalization, for gamma and beta. Where an array has one vector only, biases or beta stay as they are.
 #pragma once
 
+#include "MPSCNNBatchNormalization.hpp"
 #include "MPSCNNConvolution.hpp"
 #include "MPSMatrix.hpp"
 
@@ -87,6 +88,11 @@ class _MPS_EXPORT NNOptimizerStochasticGradientDescent
   void encode(MTL::CommandBuffer* commandBuffer, const CNNConvolutionGradientState* convolutionGradientState,
               const CNNConvolutionWeightsAndBiasesState* convolutionSourceState, const NS::Array* inputMomentumVectors,
               const CNNConvolutionWeightsAndBiasesState* resultState);
+  void encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationState,
+              const NS::Array* inputMomentumVectors, const CNNNormalizationGammaAndBetaState* resultState);
+  void encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationGradientState,
+              CNNBatchNormalizationState* batchNormalizationSourceState, const NS::Array* inputMomentumVectors,
+              const CNNNormalizationGammaAndBetaState* resultState);
 };
 
 // s = decay * s + (1 - decay) * g^2, value - learningRate * g / (sqrt(s) + epsilon).
@@ -107,6 +113,11 @@ class _MPS_EXPORT NNOptimizerRMSProp : public NS::Copying<NNOptimizerRMSProp, NN
   void encode(MTL::CommandBuffer* commandBuffer, const CNNConvolutionGradientState* convolutionGradientState,
               const CNNConvolutionWeightsAndBiasesState* convolutionSourceState,
               const NS::Array* inputSumOfSquaresVectors, const CNNConvolutionWeightsAndBiasesState* resultState);
+  void encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationState,
+              const NS::Array* inputSumOfSquaresVectors, const CNNNormalizationGammaAndBetaState* resultState);
+  void encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationGradientState,
+              CNNBatchNormalizationState* batchNormalizationSourceState, const NS::Array* inputSumOfSquaresVectors,
+              const CNNNormalizationGammaAndBetaState* resultState);
 };
 
 // t = t + 1 with each encode; rate = learningRate * sqrt(1 - beta2^t) / (1 - beta1^t); m = beta1 * m + (1 - beta1) * g;
@@ -142,6 +153,12 @@ class _MPS_EXPORT NNOptimizerAdam : public NS::Copying<NNOptimizerAdam, NNOptimi
               const CNNConvolutionWeightsAndBiasesState* convolutionSourceState, const NS::Array* inputMomentumVectors,
               const NS::Array* inputVelocityVectors, const NS::Array* maximumVelocityVectors,
               const CNNConvolutionWeightsAndBiasesState* resultState);
+  void encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationState,
+              const NS::Array* inputMomentumVectors, const NS::Array* inputVelocityVectors,
+              const CNNNormalizationGammaAndBetaState* resultState);
+  void encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationGradientState,
+              CNNBatchNormalizationState* batchNormalizationSourceState, const NS::Array* inputMomentumVectors,
+              const NS::Array* inputVelocityVectors, const CNNNormalizationGammaAndBetaState* resultState);
 };
 
 }  // namespace MPS

@@ -1,10 +1,16 @@
 // Metal Performance Shaders: the best kernel for this device, in metal-cpp's manner.
 #pragma once
 
+#include "MPSCNNBatchNormalization.hpp"
 #include "MPSCNNConvolution.hpp"
+#include "MPSCNNDropout.hpp"
 #include "MPSCNNKernel.hpp"
+#include "MPSCNNLoss.hpp"
+#include "MPSCNNMath.hpp"
 #include "MPSCNNNeuron.hpp"
+#include "MPSCNNNeuronLayers.hpp"
 #include "MPSCNNPooling.hpp"
+#include "MPSCNNSoftMax.hpp"
 #include "MPSCNNTypes.hpp"
 #include "MPSCommandBuffer.hpp"
 #include "MPSCoreTypes.hpp"
@@ -27,5 +33,7 @@
 #include "MPSNDArrayQuantization.hpp"
 #include "MPSNDArrayQuantizedMatrixMultiplication.hpp"
 #include "MPSNNGradientState.hpp"
+#include "MPSNNOptimizers.hpp"
+#include "MPSNNReduce.hpp"
 #include "MPSNeuralNetworkTypes.hpp"
 #include "MPSState.hpp"

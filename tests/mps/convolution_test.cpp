@@ -144,6 +144,30 @@ TEST_P(ConvolutionTest, SizesItsResultByThePaddingPolicy) {
   }
 }
 
+TEST_P(ConvolutionTest, GivesTemporaryImagesToTheNextLayer) {
+  const ConvolutionCase c{.inputs = 4, .outputs = 4};
+  const auto first = weights_of(c), second = weights_of(c);
+  const auto one = NS::TransferPtr(MPS::CNNConvolution::alloc()->init(device.get(), first.get()));
+  const auto two = NS::TransferPtr(MPS::CNNConvolution::alloc()->init(device.get(), second.get()));
+  Tensor source = random_tensor({6, 5, 4, 3}), empty({6, 5, 4, 3});
+  const Images sources = images_with(source), results = images_with(empty);
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+              NS::Array* between = one->encodeBatch(commands, batch_of(sources));
+              EXPECT_EQ(between->object<MPS::TemporaryImage>(0)->readCount(), 1u);
+              two->encodeBatch(commands, between, batch_of(results));
+              EXPECT_EQ(between->object<MPS::TemporaryImage>(2)->readCount(), 0u) << "its memory is free again";
+            }),
+            "");
+  const Tensor expected = convolved(convolved(source, *first.get(), {}, empty.shape), *second.get(), {}, empty.shape);
+  expect_near(numbers_of(results), expected, 36 * convolution_tolerance(c, float32), "two layers");
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              MPS::Image* between = one->encode(commands, sources[0].get());
+              two->encode(commands, between, results[0].get());
+              two->encode(commands, between, results[1].get());
+            }).find("readCount is 0"),
+            std::string::npos);
+}
+
 TEST_P(ConvolutionTest, AppliesItsNeuronAndBatchNormalisation) {
   const ConvolutionCase c{.inputs = 4, .outputs = 6};
   const struct {
@@ -293,6 +317,30 @@ TEST_P(ConvolutionTest, ConvertsTypesThatDiffer) {
       "");
   expect_near(numbers_of(results), convolved(source, *weights.get(), {}, empty.shape),
               convolution_tolerance(c, float32), "half to float");
+}
+
+TEST_P(ConvolutionTest, TakesAndMakesNormalisedNumbers) {
+  const ConvolutionCase c{.inputs = 3, .outputs = 4};
+  const auto weights = weights_of(c);
+  const auto kernel = NS::TransferPtr(MPS::CNNConvolution::alloc()->init(device.get(), weights.get()));
+  const auto bytes_image = new_image({6, 5, 3, 1, MPS::ImageFeatureChannelFormatUnorm8});
+  const auto shorts_image = new_image({6, 5, 4, 1, MPS::ImageFeatureChannelFormatUnorm16});
+  std::vector<uint8_t> bytes(6 * 5 * 3);
+  Tensor source({6, 5, 3});
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = uint8_t(i * 89);
+    source.numbers[i] = bytes[i] / 255.0;
+  }
+  bytes_image->writeBytes(bytes.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, bytes_image.get(), shorts_image.get()); }),
+            "");
+  std::vector<uint16_t> shorts(6 * 5 * 4);
+  shorts_image->readBytes(shorts.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+  const Tensor expected = convolved(source, *weights.get(), {}, {6, 5, 4});
+  // Half a step of the result, and the error of the sums.
+  for (size_t i = 0; i < shorts.size(); ++i)
+    ASSERT_NEAR(shorts[i] / 65535.0, std::clamp(expected.numbers[i], 0.0, 1.0),
+                0.5 / 65535 + convolution_tolerance(c, float32));
 }
 
 TEST_P(ConvolutionTest, WorksOnTexturesOfPrograms) {

@@ -112,4 +112,9 @@ inline double rounding_of(MPS::DataType type) {
                                          : 0;
 }
 
+// The distance of the smallest numbers of the type, which are not normal.
+inline double smallest_step(MPS::DataType type) {
+  return type == MPS::DataTypeFloat16 ? 0x1p-24 : 0x1p-133;
+}
+
 }  // namespace metalloid::mps

@@ -70,7 +70,9 @@ TEST(WideAccesses, GiveTheSameAtEveryAddressAndInPlace) {
         for (size_t i = 0; i < 128; ++i)
           EXPECT_EQ(written[to + i], before[from + i] + static_cast<float>(i % 4 + 1)) << from << " " << to << " " << i;
         for (size_t i = 0; i < written.size(); ++i)
-          if (i < to || i >= to + 128) EXPECT_EQ(written[i], before[i]) << i;
+          if (i < to || i >= to + 128) {
+            EXPECT_EQ(written[i], before[i]) << i;
+          }
       }
 }
 

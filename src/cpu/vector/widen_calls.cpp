@@ -2,6 +2,8 @@
 // inlining, recursive functions and textures' accesses, is called by one lane after the other.
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <vector>
+
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
@@ -86,7 +88,7 @@ void Widener::widen_call(llvm::CallInst& call) {
 
 // Each SIMD-group of the group by itself.
 Components Widener::call_in_simdgroups(const llvm::Function& called, llvm::ArrayRef<Operand> operands) {
-  llvm::SmallVector<Components> parts;
+  std::vector<Components> parts;
   for (unsigned first = 0; first < width_; first += lanes_of_simdgroup) {
     const auto part = [&](llvm::Value* lanes) {
       return builder_.CreateShuffleVector(lanes, every(lanes_of_simdgroup, 1, first));

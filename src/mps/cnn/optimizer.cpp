@@ -1,5 +1,6 @@
 #include "mps/cnn/optimizer.hpp"
 
+#include "mps/cnn/batch_normalization.hpp"
 #include "mps/cnn/convolution.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
@@ -43,6 +44,12 @@ void dispatch(Encoding& encoding, const OptimizerPart& self, const UpdateFactors
                     numbers);
 }
 
+// Floats that belong to a state.
+struct StateNumbers {
+  MTL::Buffer* buffer = nullptr;
+  size_t count = 0;
+};
+
 // Looks at the arguments one by one; all are as large as the gradient and of its type.
 class UpdateArguments {
  public:
@@ -64,13 +71,14 @@ class UpdateArguments {
             .strides = {found.object->vector_bytes / number, 0},
             .type = found.type};
   }
-  MatrixView view(MTL::Buffer* buffer, const char* name) {
-    arguments.require(buffer != nullptr, "{} has no memory", name);
-    if (!buffer) return {};
-    return {.first = {buffer, 0},
+  MatrixView view(const StateNumbers* numbers, const char* name) {
+    arguments.require(numbers->buffer != nullptr, "{} has no memory", name);
+    return {.object = nullptr,
+            .first = {numbers->buffer, 0},
             .rows = 1,
-            .columns = buffer->length() / sizeof(float),
+            .columns = numbers->count,
             .matrices = 1,
+            .strides = {},
             .type = MPS::DataTypeFloat32};
   }
 
@@ -119,8 +127,42 @@ void encode(Encoding& encoding, const OptimizerPart& self, const UpdateFactors& 
   body(values)->was_read();
 }
 
-StatePart* part_of_state(const MPS::State* state) {
-  return shared_part_of<StatePart>(const_cast<MPS::State*>(state));
+// The buffer at an index of a state's; the buffer may be larger than the state knows.
+StateNumbers numbers_at(StatePart& state, size_t index) {
+  if (index >= state.resources.size()) return {};
+  return {state.buffer(index), state.resources[index].buffer_bytes / sizeof(float)};
+}
+
+template <class Part>
+Part* part_of_state(const MPS::State* state) {
+  return shared_part_of<Part>(const_cast<MPS::State*>(state));
+}
+
+// An update of two lists: weights and biases, or gamma and beta. The second is left alone where an argument lacks it.
+struct StateUpdate {
+  std::array<StateNumbers, 2> gradient, values, result;
+  std::array<const char*, 3> names;  // of the arguments with these
+};
+
+void encode_state_update(Encoding& encoding, const OptimizerPart& self, const UpdateFactors& factors,
+                         const StateUpdate& states, const RememberedNumbers<NS::Array>& remembered,
+                         const RememberedNames& names) {
+  for (const size_t index : {0, 1}) {
+    bool has_all = states.values[index].buffer && states.result[index].buffer;
+    for (const NS::Array* vectors : remembered) has_all &= !vectors || index < vectors->count();
+    if (!has_all && index == 1) break;
+    RememberedNumbers<MPS::Vector> vectors = {};
+    for (size_t i = 0; i < vectors.size(); ++i)
+      if (remembered[i] && index < remembered[i]->count()) vectors[i] = remembered[i]->object<MPS::Vector>(index);
+    UpdateArguments check;
+    Update update;
+    update.gradient = check.gradient(&states.gradient[index], states.names[0]);
+    update.values = check.other(&states.values[index], states.names[1]);
+    update.remembered = check.remembered(vectors, names);
+    update.result = check.other(&states.result[index], states.names[2]);
+    if (!encoding.check(check.arguments.status())) return;
+    dispatch(encoding, self, factors, update);
+  }
 }
 
 }  // namespace
@@ -146,31 +188,40 @@ void encode_update(Encoding& encoding, const OptimizerPart& self, const UpdateFa
                    const MPS::CNNConvolutionWeightsAndBiasesState* source_state,
                    const RememberedNumbers<NS::Array>& remembered,
                    const MPS::CNNConvolutionWeightsAndBiasesState* result_state, const RememberedNames& names) {
-  StatePart* gradient = part_of_state(gradient_state);
-  StatePart* source = part_of_state(source_state);
-  StatePart* result = part_of_state(result_state);
+  auto* gradient = part_of_state<StatePart>(gradient_state);
+  auto* source = part_of_state<StatePart>(source_state);
+  auto* result = part_of_state<StatePart>(result_state);
   if (!gradient) return encoding.fail("convolutionGradientState is null");
   if (!source) return encoding.fail("convolutionSourceState is null");
   if (!result) return encoding.fail("resultState is null");
-  for (const size_t index : {weights_index, biases_index}) {
-    bool has_all = index < source->resources.size() && index < result->resources.size();
-    for (const NS::Array* vectors : remembered) has_all &= !vectors || index < vectors->count();
-    if (!has_all && index == biases_index) break;
-    if (!has_all) return encoding.fail("an array of vectors is empty");
-    RememberedNumbers<MPS::Vector> vectors = {};
-    for (size_t i = 0; i < vectors.size(); ++i)
-      if (remembered[i]) vectors[i] = remembered[i]->object<MPS::Vector>(index);
-    UpdateArguments check;
-    Update update;
-    update.gradient = check.gradient(gradient->buffer(index), "convolutionGradientState");
-    update.values = check.other(source->buffer(index), "convolutionSourceState");
-    update.remembered = check.remembered(vectors, names);
-    update.result = check.other(result->buffer(index), "resultState");
-    if (!encoding.check(check.arguments.status())) return;
-    dispatch(encoding, self, factors, update);
-  }
+  encode_state_update(encoding, self, factors,
+                      {.gradient = {numbers_at(*gradient, weights_index), numbers_at(*gradient, biases_index)},
+                       .values = {numbers_at(*source, weights_index), numbers_at(*source, biases_index)},
+                       .result = {numbers_at(*result, weights_index), numbers_at(*result, biases_index)},
+                       .names = {"convolutionGradientState", "convolutionSourceState", "resultState"}},
+                      remembered, names);
   gradient->was_read();
   source->was_read();
+}
+
+void encode_update(Encoding& encoding, const OptimizerPart& self, const UpdateFactors& factors,
+                   const MPS::CNNBatchNormalizationState* gradient_state,
+                   const MPS::CNNBatchNormalizationState* source_state, const RememberedNumbers<NS::Array>& remembered,
+                   const MPS::CNNNormalizationGammaAndBetaState* result_state, const RememberedNames& names) {
+  auto* gradient = part_of_state<BatchNormalizationStatePart>(gradient_state);
+  const auto* source = part_of_state<BatchNormalizationStatePart>(source_state);
+  auto* result = part_of_state<StatePart>(result_state);
+  if (!gradient || !source) return encoding.fail("a batchNormalizationState is null");
+  if (!result) return encoding.fail("resultState is null");
+  encode_state_update(encoding, self, factors,
+                      {.gradient = {numbers_at(*gradient, BatchNormalizationStatePart::gamma_gradient_index),
+                                    numbers_at(*gradient, BatchNormalizationStatePart::beta_gradient_index)},
+                       .values = {StateNumbers{source->gamma_and_beta.first.get(), source->channels},
+                                  StateNumbers{source->gamma_and_beta.second.get(), source->channels}},
+                       .result = {numbers_at(*result, 0), numbers_at(*result, 1)},
+                       .names = {"batchNormalizationGradientState", "batchNormalizationSourceState", "resultState"}},
+                      remembered, names);
+  gradient->was_read();
 }
 
 }  // namespace metalloid::mps

@@ -45,7 +45,7 @@ struct UpdateFactors {
   float epsilon = 0;
 };
 
-// The arguments of one encode, from vectors, matrices or the states of a convolution; `names` are of what is
+// The arguments of one encode, from vectors, matrices or states; `names` are of what is
 // remembered. Null is allowed from index `required` on.
 struct RememberedNames {
   std::array<const char*, 3> names = {};
@@ -68,5 +68,9 @@ void encode_update(Encoding& encoding, const OptimizerPart& self, const UpdateFa
                    const MPS::CNNConvolutionWeightsAndBiasesState* values,
                    const RememberedNumbers<NS::Array>& remembered,
                    const MPS::CNNConvolutionWeightsAndBiasesState* result, const RememberedNames& names);
+void encode_update(Encoding& encoding, const OptimizerPart& self, const UpdateFactors& factors,
+                   const MPS::CNNBatchNormalizationState* gradient, const MPS::CNNBatchNormalizationState* values,
+                   const RememberedNumbers<NS::Array>& remembered, const MPS::CNNNormalizationGammaAndBetaState* result,
+                   const RememberedNames& names);
 
 }  // namespace metalloid::mps

@@ -59,8 +59,7 @@ class AdamPart : public OptimizerPart {
 
   UpdateFactors next_factors(bool has_maximum) {
     const double t = double(time_step.next());
-    const double rate =
-        treatment.learning_rate * std::sqrt(1 - std::pow(beta2, t)) / (1 - std::pow(beta1, t));
+    const double rate = treatment.learning_rate * std::sqrt(1 - std::pow(beta2, t)) / (1 - std::pow(beta1, t));
     return {.kind = has_maximum ? OptimizerKind::ams_grad : OptimizerKind::adam,
             .learning_rate = float(rate),
             .keep_first = beta1,
@@ -93,9 +92,8 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, float learni
   return init_kernel(kernel, self, device, call);
 }
 
-template <class Numbers, class Place>
 void encode_descent(MPS::NNOptimizerStochasticGradientDescent* kernel, MTL::CommandBuffer* command_buffer,
-                    const Numbers* gradient, const Place* values, const auto* momentum, const Place* result,
+                    const auto* gradient, const auto* values, const auto* momentum, const auto* result,
                     const char* name) {
   const auto* self = part_of<GradientDescentPart>(kernel);
   if (!self) return;
@@ -103,23 +101,20 @@ void encode_descent(MPS::NNOptimizerStochasticGradientDescent* kernel, MTL::Comm
   if (!encoding) return;
   if (!momentum && self->momentum_scale != 0)
     return encoding.fail(fmt::format("{} is null, and momentumScale is {}", name, self->momentum_scale));
-  encode_update(encoding, *self, self->factors(momentum != nullptr), gradient, values, {momentum}, result,
-                {{name}, 0});
+  encode_update(encoding, *self, self->factors(momentum != nullptr), gradient, values, {momentum}, result, {{name}, 0});
 }
 
-template <class Numbers, class Place>
-void encode_rms_prop(MPS::NNOptimizerRMSProp* kernel, MTL::CommandBuffer* command_buffer, const Numbers* gradient,
-                     const Place* values, const auto* squares, const Place* result, const char* name) {
+void encode_rms_prop(MPS::NNOptimizerRMSProp* kernel, MTL::CommandBuffer* command_buffer, const auto* gradient,
+                     const auto* values, const auto* squares, const auto* result, const char* name) {
   const auto* self = part_of<RmsPropPart>(kernel);
   if (!self) return;
   Encoding encoding(command_buffer, *self, "MPS::NNOptimizerRMSProp::encode");
   if (encoding) encode_update(encoding, *self, self->factors(), gradient, values, {squares}, result, {{name}, 1});
 }
 
-template <class Numbers, class Place>
-void encode_adam(MPS::NNOptimizerAdam* kernel, MTL::CommandBuffer* command_buffer, const Numbers* gradient,
-                 const Place* values, const auto* momentum, const auto* velocity, const auto* maximum,
-                 const Place* result, const std::array<const char*, 3>& names) {
+void encode_adam(MPS::NNOptimizerAdam* kernel, MTL::CommandBuffer* command_buffer, const auto* gradient,
+                 const auto* values, const auto* momentum, const auto* velocity, const auto* maximum,
+                 const auto* result, const std::array<const char*, 3>& names) {
   auto* self = part_of<AdamPart>(kernel);
   if (!self) return;
   Encoding encoding(command_buffer, *self, "MPS::NNOptimizerAdam::encode");
@@ -186,6 +181,20 @@ void NNOptimizerStochasticGradientDescent::encode(MTL::CommandBuffer* commandBuf
   encode_descent(this, commandBuffer, convolutionGradientState, convolutionSourceState, inputMomentumVectors,
                  resultState, "inputMomentumVectors");
 }
+void NNOptimizerStochasticGradientDescent::encode(MTL::CommandBuffer* commandBuffer,
+                                                  CNNBatchNormalizationState* batchNormalizationState,
+                                                  const NS::Array* inputMomentumVectors,
+                                                  const CNNNormalizationGammaAndBetaState* resultState) {
+  encode(commandBuffer, batchNormalizationState, batchNormalizationState, inputMomentumVectors, resultState);
+}
+void NNOptimizerStochasticGradientDescent::encode(MTL::CommandBuffer* commandBuffer,
+                                                  CNNBatchNormalizationState* batchNormalizationGradientState,
+                                                  CNNBatchNormalizationState* batchNormalizationSourceState,
+                                                  const NS::Array* inputMomentumVectors,
+                                                  const CNNNormalizationGammaAndBetaState* resultState) {
+  encode_descent(this, commandBuffer, batchNormalizationGradientState, batchNormalizationSourceState,
+                 inputMomentumVectors, resultState, "inputMomentumVectors");
+}
 
 NNOptimizerRMSProp* NNOptimizerRMSProp::alloc() {
   return new RmsPropObject("MPSNNOptimizerRMSProp");
@@ -226,6 +235,19 @@ void NNOptimizerRMSProp::encode(MTL::CommandBuffer* commandBuffer,
                                 const CNNConvolutionWeightsAndBiasesState* resultState) {
   encode_rms_prop(this, commandBuffer, convolutionGradientState, convolutionSourceState, inputSumOfSquaresVectors,
                   resultState, "inputSumOfSquaresVectors");
+}
+void NNOptimizerRMSProp::encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationState,
+                                const NS::Array* inputSumOfSquaresVectors,
+                                const CNNNormalizationGammaAndBetaState* resultState) {
+  encode(commandBuffer, batchNormalizationState, batchNormalizationState, inputSumOfSquaresVectors, resultState);
+}
+void NNOptimizerRMSProp::encode(MTL::CommandBuffer* commandBuffer,
+                                CNNBatchNormalizationState* batchNormalizationGradientState,
+                                CNNBatchNormalizationState* batchNormalizationSourceState,
+                                const NS::Array* inputSumOfSquaresVectors,
+                                const CNNNormalizationGammaAndBetaState* resultState) {
+  encode_rms_prop(this, commandBuffer, batchNormalizationGradientState, batchNormalizationSourceState,
+                  inputSumOfSquaresVectors, resultState, "inputSumOfSquaresVectors");
 }
 
 NNOptimizerAdam* NNOptimizerAdam::alloc() {
@@ -297,6 +319,20 @@ void NNOptimizerAdam::encode(MTL::CommandBuffer* commandBuffer,
                              const CNNConvolutionWeightsAndBiasesState* resultState) {
   encode_adam(this, commandBuffer, convolutionGradientState, convolutionSourceState, inputMomentumVectors,
               inputVelocityVectors, maximumVelocityVectors, resultState, adam_arrays);
+}
+void NNOptimizerAdam::encode(MTL::CommandBuffer* commandBuffer, CNNBatchNormalizationState* batchNormalizationState,
+                             const NS::Array* inputMomentumVectors, const NS::Array* inputVelocityVectors,
+                             const CNNNormalizationGammaAndBetaState* resultState) {
+  encode(commandBuffer, batchNormalizationState, batchNormalizationState, inputMomentumVectors, inputVelocityVectors,
+         resultState);
+}
+void NNOptimizerAdam::encode(MTL::CommandBuffer* commandBuffer,
+                             CNNBatchNormalizationState* batchNormalizationGradientState,
+                             CNNBatchNormalizationState* batchNormalizationSourceState,
+                             const NS::Array* inputMomentumVectors, const NS::Array* inputVelocityVectors,
+                             const CNNNormalizationGammaAndBetaState* resultState) {
+  encode_adam(this, commandBuffer, batchNormalizationGradientState, batchNormalizationSourceState, inputMomentumVectors,
+              inputVelocityVectors, static_cast<const NS::Array*>(nullptr), resultState, adam_arrays);
 }
 
 }  // namespace MPS

@@ -1,0 +1,59 @@
+// The data of batch normalization and its state.
+#pragma once
+
+#include <MetalPerformanceShaders/MPSCNNBatchNormalization.hpp>
+
+#include "mps/core/cnn_kernel.hpp"
+#include "mps/matrix/neuron_holder.hpp"
+
+namespace metalloid::mps {
+
+// Floats for each channel. They never change: new ones are new buffers, so that commands that are still to run keep
+// theirs.
+struct ChannelPair {
+  NS::SharedPtr<MTL::Buffer> first, second;
+};
+
+class BatchNormalizationPart : public CnnKernelPart {
+ public:
+  NS::SharedPtr<MPS::CNNBatchNormalizationDataSource> source;
+  size_t channels = 0;
+  ChannelPair gamma_and_beta, mean_and_variance;
+  float epsilon = 0;
+  NeuronHolder neuron;
+
+  const char* call() const override { return "MPS::CNNBatchNormalization::encode"; }
+  NS::SharedPtr<MPS::State> new_state() const override;
+  bool state_is_shared() const override { return true; }
+  Status encode_layer(Encoding& encoding, CnnTask& task) const override;
+};
+
+class BatchNormalizationStatePart : public GradientStatePart {
+ public:
+  // Buffers of the state itself.
+  enum : size_t { mean_index, variance_index, gamma_gradient_index, beta_gradient_index };
+
+  NS::SharedPtr<MPS::CNNBatchNormalization> made_by;
+  ChannelPair gamma_and_beta, given_mean_and_variance;
+  size_t channels = 0;
+  float epsilon = 0;
+  bool has_statistics = false;
+
+  MTL::Buffer* mean() { return has_statistics ? buffer(mean_index) : given_mean_and_variance.first.get(); }
+  MTL::Buffer* variance() { return has_statistics ? buffer(variance_index) : given_mean_and_variance.second.get(); }
+};
+
+// As kernels/image_normalization.metal has them.
+struct KernelNormalization {
+  KernelImageTensor source, gradient, result;
+  NeuronParameters parameters;
+  float epsilon;
+  uint32_t parts;
+};
+
+// A fused neuron; null stands for none. False, and reported, where there is no such neuron.
+bool set_fused_neuron(NeuronHolder& holder, MTL::Device* device, const MPS::NNNeuronDescriptor* descriptor,
+                      const char* call);
+Status check_fused_neuron(const NeuronHolder& holder, size_t channels);
+
+}  // namespace metalloid::mps

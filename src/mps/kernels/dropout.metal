@@ -1,0 +1,47 @@
+// Dropout: a random number for each place of the mask, which is kept for the gradient.
+#include "image.h"
+#include "philox.h"
+
+constant uint keeps_mask [[function_constant(0)]];
+
+struct Dropout {
+  ImageTensor source, result;
+  ulong key, first_counter;
+  float keep_probability, factor;
+  uint stride_x, stride_y, stride_channel;  // of the mask, in its numbers
+  int mask_x, mask_y;                       // of the first pixel in the mask
+  uint mask_width, mask_height;             // pixels beyond were never kept
+};
+
+inline ulong mask_place(constant Dropout& p, uint x, uint y, uint channel) {
+  return ulong(y) * p.stride_y + x * p.stride_x + channel * p.stride_channel;
+}
+
+#define DROPOUT(T)                                                                                               \
+  [[host_name("dropout_" #T)]] kernel void dropout_##T(                                                          \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device uchar* mask [[buffer(2)]],    \
+      constant Dropout& p [[buffer(3)]], uint3 position [[thread_position_in_grid]]) {                           \
+    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels, y = position.y;     \
+    const ulong place = mask_place(p, x, y, channel);                                                            \
+    const float chance = float(philox_numbers(p.first_counter + place, p.key).x >> 8) * 0x1p-24f;                \
+    const bool keeps = chance < p.keep_probability;                                                              \
+    const float value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride + channel];            \
+    result[ulong(y) * p.result.row_stride + x * p.result.pixel_stride + channel] =                               \
+        T(keeps ? value * p.factor : 0.0f);                                                                      \
+    if (keeps_mask) mask[place] = keeps;                                                                         \
+  }                                                                                                              \
+  [[host_name("dropout_gradient_" #T)]] kernel void dropout_gradient_##T(                                        \
+      device const T* gradient [[buffer(0)]], device T* result [[buffer(1)]],                                    \
+      device const uchar* mask [[buffer(2)]], constant Dropout& p [[buffer(3)]],                                 \
+      uint3 position [[thread_position_in_grid]]) {                                                              \
+    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels, y = position.y;     \
+    const int mask_x = int(x) + p.mask_x, mask_y = int(y) + p.mask_y;                                            \
+    const bool was_read =                                                                                        \
+        mask_x >= 0 && mask_y >= 0 && mask_x < int(p.mask_width) && mask_y < int(p.mask_height);                 \
+    const bool keeps = was_read && mask[mask_place(p, max(mask_x, 0), max(mask_y, 0), channel)];                 \
+    const float value = gradient[ulong(y) * p.source.row_stride + x * p.source.pixel_stride + channel];          \
+    result[ulong(y) * p.result.row_stride + x * p.result.pixel_stride + channel] =                               \
+        T(keeps ? value * p.factor : 0.0f);                                                                      \
+  }
+DROPOUT(float)
+DROPOUT(half)

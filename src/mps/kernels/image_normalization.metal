@@ -1,0 +1,156 @@
+// Batch normalization of images. Sums over a batch are made in parts: a thread has a channel and every n-th row of
+// pixels, so that neighbouring threads read neighbouring numbers; a second kernel puts the parts together.
+#include "image.h"
+#include "neuron.h"
+
+constant uint neuron_type [[function_constant(0)]];
+
+struct Normalization {
+  ImageTensor source, gradient, result;
+  NeuronParameters parameters;
+  float epsilon;
+  uint parts;
+};
+
+// From one channel's number to those of the next part; a part has a row of `channels` for each kind of number.
+struct Parts {
+  uint channels, parts, rows, width;
+
+  float numbers_in(uint part) const constant { return float((rows - part + parts - 1) / parts) * width; }
+};
+
+// Means, then the squares of differences: nothing cancels.
+#define IMAGE_STATISTICS(T)                                                                                         \
+  [[host_name("image_statistics_" #T)]] kernel void image_statistics_##T(                                           \
+      device const T* source [[buffer(0)]], device float* partial [[buffer(1)]],                                    \
+      constant Normalization& p [[buffer(2)]], uint2 position [[thread_position_in_grid]]) {                        \
+    const uint channel = position.x, part = position.y, rows = p.source.images * p.source.height;                   \
+    float sum = 0, squares = 0, count = 0;                                                                          \
+    for (uint row = part; row < rows; row += p.parts) {                                                             \
+      device const T* numbers = source + row / p.source.height * p.source.image_stride +                            \
+                                ulong(row % p.source.height) * p.source.row_stride + channel;                       \
+      for (uint x = 0; x < p.source.width; ++x) sum += float(numbers[x * p.source.pixel_stride]);                   \
+      count += p.source.width;                                                                                      \
+    }                                                                                                               \
+    const float mean = sum / count;                                                                                 \
+    for (uint row = part; row < rows; row += p.parts) {                                                             \
+      device const T* numbers = source + row / p.source.height * p.source.image_stride +                            \
+                                ulong(row % p.source.height) * p.source.row_stride + channel;                       \
+      for (uint x = 0; x < p.source.width; ++x) {                                                                   \
+        const float difference = float(numbers[x * p.source.pixel_stride]) - mean;                                  \
+        squares = fma(difference, difference, squares);                                                             \
+      }                                                                                                             \
+    }                                                                                                               \
+    partial[(2 * part) * p.source.channels + channel] = mean;                                                       \
+    partial[(2 * part + 1) * p.source.channels + channel] = squares;                                                \
+  }
+IMAGE_STATISTICS(float)
+IMAGE_STATISTICS(half)
+
+[[host_name("image_statistics_combine")]] kernel void image_statistics_combine(
+    device const float* partial [[buffer(0)]], device float* mean [[buffer(1)]], device float* variance [[buffer(2)]],
+    constant Parts& p [[buffer(3)]], uint channel [[thread_position_in_grid]]) {
+  float count = 0, average = 0, squares = 0;
+  for (uint part = 0; part < p.parts; ++part) {
+    const float more = p.numbers_in(part), difference = partial[(2 * part) * p.channels + channel] - average;
+    count += more;
+    average += difference * (more / count);
+    squares += partial[(2 * part + 1) * p.channels + channel] + difference * difference * more * (1 - more / count);
+  }
+  mean[channel] = average;
+  variance[channel] = squares / count;
+}
+
+// The numbers of a channel, and what they make of its pixels.
+struct Channel {
+  float mean, inverse, gamma, beta;
+  NeuronParameters parameters;
+
+  float normalized(float x) const thread { return (x - mean) * inverse; }
+  float result(float x) const thread { return neuron(neuron_type, gamma * normalized(x) + beta, parameters); }
+  float before_neuron(float g, float x) const thread {
+    return g * neuron_slope(neuron_type, gamma * normalized(x) + beta, parameters);
+  }
+};
+
+inline Channel channel_of(device const float* mean, device const float* variance, device const float* gamma,
+                          device const float* beta, device const float* slopes, constant Normalization& p,
+                          uint channel) {
+  Channel c = {mean[channel], 1 / sqrt(variance[channel] + p.epsilon), gamma[channel], beta[channel], p.parameters};
+  if (neuron_type == neuron_prelu) c.parameters.a = slopes[channel];
+  return c;
+}
+
+// With n the normalized numbers and g the gradient before the neuron, the gradient of beta is the sum of g, that of
+// gamma the sum of g * n, and that of the source gamma * inverse * (g - mean(g) - n * mean(g * n)).
+#define IMAGE_NORMALIZATION(T)                                                                                      \
+  [[host_name("image_normalization_" #T)]] kernel void image_normalization_##T(                                     \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* mean [[buffer(2)]], \
+      device const float* variance [[buffer(3)]], device const float* gamma [[buffer(4)]],                          \
+      device const float* beta [[buffer(5)]], device const float* slopes [[buffer(6)]],                             \
+      constant Normalization& p [[buffer(7)]], uint3 position [[thread_position_in_grid]]) {                        \
+    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                        \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, channel);                                  \
+    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                           \
+           x * p.result.pixel_stride + channel] =                                                                   \
+        T(c.result(source[position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +            \
+                          x * p.source.pixel_stride + channel]));                                                   \
+  }                                                                                                                 \
+  [[host_name("image_normalization_sums_" #T)]] kernel void image_normalization_sums_##T(                           \
+      device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]],                                 \
+      device float* partial [[buffer(2)]], device const float* mean [[buffer(3)]],                                  \
+      device const float* variance [[buffer(4)]], device const float* gamma [[buffer(5)]],                          \
+      device const float* beta [[buffer(6)]], device const float* slopes [[buffer(7)]],                             \
+      constant Normalization& p [[buffer(8)]], uint2 position [[thread_position_in_grid]]) {                        \
+    const uint channel = position.x, part = position.y, rows = p.source.images * p.source.height;                   \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, channel);                                  \
+    float of_gamma = 0, of_beta = 0;                                                                                \
+    for (uint row = part; row < rows; row += p.parts) {                                                             \
+      const uint image = row / p.source.height, y = row % p.source.height;                                          \
+      device const T* numbers = source + image * p.source.image_stride + ulong(y) * p.source.row_stride + channel;  \
+      device const T* slopes_of = gradient + image * p.gradient.image_stride + ulong(y) * p.gradient.row_stride +   \
+                                  channel;                                                                          \
+      for (uint x = 0; x < p.source.width; ++x) {                                                                   \
+        const float value = numbers[x * p.source.pixel_stride];                                                     \
+        const float g = c.before_neuron(slopes_of[x * p.gradient.pixel_stride], value);                             \
+        of_beta += g;                                                                                               \
+        of_gamma = fma(g, c.normalized(value), of_gamma);                                                           \
+      }                                                                                                             \
+    }                                                                                                               \
+    partial[(2 * part) * p.source.channels + channel] = of_gamma;                                                   \
+    partial[(2 * part + 1) * p.source.channels + channel] = of_beta;                                                \
+  }                                                                                                                 \
+  [[host_name("image_normalization_gradient_" #T)]] kernel void image_normalization_gradient_##T(                   \
+      device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]], device T* result [[buffer(2)]], \
+      device const float* mean [[buffer(3)]], device const float* variance [[buffer(4)]],                           \
+      device const float* gamma [[buffer(5)]], device const float* beta [[buffer(6)]],                              \
+      device const float* slopes [[buffer(7)]], device const float* of_gamma [[buffer(8)]],                         \
+      device const float* of_beta [[buffer(9)]], constant Normalization& p [[buffer(10)]],                          \
+      uint3 position [[thread_position_in_grid]]) {                                                                 \
+    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                        \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, channel);                                  \
+    const float value = source[position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +       \
+                               x * p.source.pixel_stride + channel];                                                \
+    const float g = c.before_neuron(gradient[position.z * p.gradient.image_stride +                                 \
+                                             ulong(position.y) * p.gradient.row_stride +                            \
+                                             x * p.gradient.pixel_stride + channel],                                \
+                                    value);                                                                         \
+    const float count = float(p.source.images) * p.source.height * p.source.width;                                  \
+    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                           \
+           x * p.result.pixel_stride + channel] =                                                                   \
+        T(c.gamma * c.inverse * (g - (of_beta[channel] + c.normalized(value) * of_gamma[channel]) / count));        \
+  }
+IMAGE_NORMALIZATION(float)
+IMAGE_NORMALIZATION(half)
+
+[[host_name("image_normalization_sums_combine")]] kernel void image_normalization_sums_combine(
+    device const float* partial [[buffer(0)]], device float* of_gamma [[buffer(1)]], device float* of_beta [[buffer(2)]],
+    constant Parts& p [[buffer(3)]], uint channel [[thread_position_in_grid]]) {
+  float first = 0, second = 0;
+  for (uint part = 0; part < p.parts; ++part) {
+    first += partial[(2 * part) * p.channels + channel];
+    second += partial[(2 * part + 1) * p.channels + channel];
+  }
+  of_gamma[channel] = first;
+  of_beta[channel] = second;
+}

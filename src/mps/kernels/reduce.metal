@@ -1,0 +1,45 @@
+// Reductions of images along one direction, one number of the result for each thread.
+#include "image.h"
+
+constant uint reduction [[function_constant(0)]];
+
+enum Reduction : uint { reduction_min, reduction_max, reduction_sum, reduction_mean, reduction_argument_min,
+                        reduction_argument_max };
+
+struct Reduce {
+  ImageTensor source, result;
+  uint count, stride;  // of the numbers that become one
+  float weight;
+};
+
+template <typename T>
+float reduced(device const T* numbers, constant Reduce& p) {
+  if (reduction == reduction_sum || reduction == reduction_mean) {
+    float sum = 0;
+    for (uint i = 0; i < p.count; ++i) sum += float(numbers[ulong(i) * p.stride]);
+    return p.weight * (reduction == reduction_mean ? sum / p.count : sum);
+  }
+  const bool wants_least = reduction == reduction_min || reduction == reduction_argument_min;
+  float best = numbers[0];
+  uint index = 0;
+  for (uint i = 1; i < p.count; ++i) {
+    const float number = numbers[ulong(i) * p.stride];
+    const bool is_better = wants_least ? number < best : number > best;
+    best = is_better ? number : best;
+    index = is_better ? i : index;
+  }
+  return reduction == reduction_argument_min || reduction == reduction_argument_max ? float(index) : best;
+}
+
+#define REDUCE(T)                                                                                                 \
+  [[host_name("reduce_" #T)]] kernel void reduce_##T(                                                             \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Reduce& p [[buffer(2)]],     \
+      uint3 position [[thread_position_in_grid]]) {                                                               \
+    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                      \
+    source += position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +                      \
+              x * p.source.pixel_stride + channel;                                                                \
+    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                         \
+           x * p.result.pixel_stride + channel] = T(reduced(source, p));                                          \
+  }
+REDUCE(float)
+REDUCE(half)
