@@ -31,6 +31,7 @@ target_link_libraries(metalloid_all INTERFACE ${umbrella_targets})
 
 install(TARGETS ${library_targets} metalloid_all metalloid EXPORT Metalloid
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS metalloid_mps_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})  # opened at run time, beside the others
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
