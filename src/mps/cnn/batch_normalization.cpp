@@ -5,31 +5,13 @@
 #include <algorithm>
 
 #include "foundation/misuse.hpp"
-#include "mps/cnn/neuron_descriptor.hpp"
+#include "mps/cnn/layer_neuron.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
-
-bool set_fused_neuron(NeuronHolder& holder, MTL::Device* device, const MPS::NNNeuronDescriptor* descriptor,
-                      const char* call) {
-  const NeuronDescriptorPart* described = body(descriptor);
-  if (!described) return true;
-  if (described->neuron.type == MPS::CNNNeuronTypePReLU) {
-    holder.set_to_prelu(device, described->data.get(), call);
-    return bool(holder.channel_a);
-  }
-  holder.set(described->neuron.type, described->neuron.parameters, call);
-  return is_neuron_type(described->neuron.type);
-}
-
-Status check_fused_neuron(const NeuronHolder& holder, size_t channels) {
-  if (holder.neuron.type != MPS::CNNNeuronTypePReLU || holder.channels >= channels) return success();
-  return Error{
-      fmt::format("the neuron has parameters for {} channels, and the image has {}", holder.channels, channels)};
-}
 
 NS::SharedPtr<MPS::State> BatchNormalizationPart::new_state() const {
   auto* state =
@@ -48,7 +30,7 @@ Status BatchNormalizationPart::encode_layer(Encoding& encoding, CnnTask& task) c
   const ImageTensor& result = task.destination;
   if (result.channels > channels)
     return Error{fmt::format("sourceImage has {} channels, and the data source {}", result.channels, channels)};
-  if (auto status = check_fused_neuron(neuron, result.channels); !status) return status;
+  if (auto status = check_neuron(neuron, result.channels); !status) return status;
   auto* state = task.states.empty() ? nullptr : shared_part_of<BatchNormalizationStatePart>(task.states.front());
   if (!task.states.empty() && !state) return Error{"the state is no state of a batch normalization"};
   if (state) state->epsilon = epsilon;
@@ -219,7 +201,7 @@ CNNBatchNormalization* CNNBatchNormalization::init(MTL::Device* device, CNNBatch
   self->source = NS::RetainPtr(dataSource);
   self->channels = dataSource->numberOfFeatureChannels();
   self->epsilon = dataSource->epsilon();
-  if (!set_fused_neuron(self->neuron, device, fusedNeuronDescriptor, call)) return foundation::failed_init(this);
+  if (!set_neuron(self->neuron, device, fusedNeuronDescriptor, call)) return foundation::failed_init(this);
   if (const Status status = load(*self, mps::Part::all); !status) {
     foundation::report_misuse(call, status.error());
     return foundation::failed_init(this);

@@ -51,9 +51,4 @@ struct KernelNormalization {
   uint32_t parts;
 };
 
-// A fused neuron; null stands for none. False, and reported, where there is no such neuron.
-bool set_fused_neuron(NeuronHolder& holder, MTL::Device* device, const MPS::NNNeuronDescriptor* descriptor,
-                      const char* call);
-Status check_fused_neuron(const NeuronHolder& holder, size_t channels);
-
 }  // namespace metalloid::mps

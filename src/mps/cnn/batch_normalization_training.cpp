@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mps/cnn/batch_normalization.hpp"
+#include "mps/cnn/layer_neuron.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/cnn_layer.hpp"
 #include "mps/core/data_type.hpp"
@@ -101,7 +102,7 @@ Status encode_statistics_gradient(Encoding& encoding, const NeuronHolder& neuron
   if (auto status = check_batch(images, "sourceImage"); !status) return status;
   const ImageShape &shape = images.front()->shape, &other = gradients.front()->shape;
   if (auto status = check_state(state, shape.channels); !status) return status;
-  if (auto status = check_fused_neuron(neuron, shape.channels); !status) return status;
+  if (auto status = check_neuron(neuron, shape.channels); !status) return status;
   if (gradients.size() != images.size() || shape.width != other.width || shape.height != other.height ||
       shape.channels != other.channels || shape.images != other.images)
     return Error{"sourceGradients and sourceImages must be equally many and equally large"};
@@ -133,7 +134,7 @@ template <class Part, class Interface>
 Interface* init(Interface* kernel, MTL::Device* device, const MPS::NNNeuronDescriptor* descriptor, const char* call) {
   auto* self = part_of<Part>(kernel);
   if (!init_kernel(kernel, self, device, call)) return nullptr;
-  return set_fused_neuron(self->neuron, device, descriptor, call) ? kernel : foundation::failed_init(kernel);
+  return set_neuron(self->neuron, device, descriptor, call) ? kernel : foundation::failed_init(kernel);
 }
 
 // The state once for each image, as gradient kernels take it.
@@ -149,7 +150,7 @@ Status BatchNormalizationGradientPart::encode_gradient(Encoding& encoding, CnnGr
   auto* state = shared_part_of<NormalizationState>(task.states.front());
   const ImageTensor& result = task.destination;
   if (auto status = check_state(state, result.channels); !status) return status;
-  if (auto status = check_fused_neuron(neuron, result.channels); !status) return status;
+  if (auto status = check_neuron(neuron, result.channels); !status) return status;
   const auto moved = gradient_at_destination(task, *this);
   if (!moved) return Error{moved.error()};
   const ImageTensor &gradient = moved->gradient, &source = moved->source;

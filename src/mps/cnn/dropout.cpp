@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <MetalPerformanceShaders/MPSCNNDropout.hpp>
-#include <atomic>
 
 #include "foundation/misuse.hpp"
+#include "mps/cnn/counter.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
@@ -18,22 +18,6 @@ struct DropoutSettings {
   MTL::Size mask_stride = MTL::Size(1, 1, 1);
 };
 
-// How many random numbers have been used; a copy goes on from the same place.
-class UsedNumbers {
- public:
-  UsedNumbers() = default;
-  UsedNumbers(const UsedNumbers& other) : count_(other.count_.load()) {}
-  UsedNumbers& operator=(const UsedNumbers& other) {
-    count_ = other.count_.load();
-    return *this;
-  }
-
-  uint64_t take(uint64_t count) { return count_.fetch_add(count); }
-
- private:
-  std::atomic<uint64_t> count_ = 0;
-};
-
 class DropoutStatePart : public GradientStatePart {
  public:
   size_t mask_channels = 0;  // of the result
@@ -43,7 +27,7 @@ class DropoutStatePart : public GradientStatePart {
 class DropoutPart : public CnnKernelPart {
  public:
   DropoutSettings settings;
-  mutable UsedNumbers used;
+  mutable Counter used;  // random numbers
 
   const char* call() const override { return "MPS::CNNDropout::encode"; }
   NS::SharedPtr<MPS::State> new_state() const override {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "foundation/misuse.hpp"
 #include "mps/core/cnn_layer.hpp"
 #include "mps/core/data_type.hpp"

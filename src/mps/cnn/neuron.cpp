@@ -3,6 +3,7 @@
 
 #include <MetalPerformanceShaders/MPSCNNNeuronLayers.hpp>
 
+#include "mps/cnn/layer_neuron.hpp"
 #include "mps/cnn/neuron_descriptor.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/data_type.hpp"
@@ -19,11 +20,6 @@ class LayerNeuron {
 
   Channels channels() const {
     return holder.neuron.type == MPS::CNNNeuronTypePReLU ? Channels::each_in_its_column : Channels::all_alike;
-  }
-  Status check(size_t channels) const {
-    if (holder.neuron.type != MPS::CNNNeuronTypePReLU || holder.channels >= channels) return success();
-    return Error{
-        fmt::format("the neuron has parameters for {} channels, and the image has {}", holder.channels, channels)};
   }
 };
 
@@ -44,7 +40,7 @@ class CnnNeuronGradientPart : public CnnGradientPart {
 };
 
 Status CnnNeuronPart::encode_layer(Encoding& encoding, CnnTask& task) const {
-  if (auto status = neuron.check(task.destination.channels); !status) return status;
+  if (auto status = check_neuron(neuron.holder, task.destination.channels); !status) return status;
   for_each_rows(std::array{source_at_destination(task, window), task.destination}, neuron.channels(),
                 [&](const std::array<MatrixView, 2>& views) {
                   encode_neuron(encoding, neuron.holder, 1, views[0], {}, views[1]);
@@ -66,28 +62,19 @@ template <class Interface, class Part>
 Interface* init(Interface* kernel, Part* self, MTL::Device* device, const MPS::NNNeuronDescriptor* descriptor,
                 const char* call) {
   if (!self) return nullptr;
-  const NeuronDescriptorPart* described = body(descriptor);
-  if (!device || !described || !is_neuron_type(described->neuron.type)) {
-    foundation::report_misuse(call, !device      ? "device is null"
-                                    : !described ? "neuronDescriptor is null"
-                                                 : "there is no such neuron type");
+  if (!device || !descriptor) {
+    foundation::report_misuse(call, device ? "neuronDescriptor is null" : "device is null");
     return foundation::failed_init(kernel);
   }
-  NeuronHolder& holder = self->neuron.holder;
-  if (described->neuron.type == MPS::CNNNeuronTypePReLU) {
-    holder.set_to_prelu(device, described->data.get(), call);
-    if (!holder.channel_a) return foundation::failed_init(kernel);
-    self->neuron.data = described->data;
-  } else {
-    holder.set(described->neuron.type, described->neuron.parameters, call);
-  }
+  if (!set_neuron(self->neuron.holder, device, descriptor, call)) return foundation::failed_init(kernel);
+  if (self->neuron.holder.channel_a) self->neuron.data = body(descriptor)->data;
   return init_kernel(kernel, self, device, call);
 }
 
 }  // namespace
 
 Status CnnNeuronGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask& task) const {
-  if (auto status = neuron.check(task.destination.channels); !status) return status;
+  if (auto status = check_neuron(neuron.holder, task.destination.channels); !status) return status;
   const auto moved = gradient_at_destination(task, *this);
   if (!moved) return Error{moved.error()};
   const KernelFunction function{fmt::format("matrix_neuron_gradient_{}", metal_name_of(task.destination.type)),

@@ -3,7 +3,6 @@
 
 #include <MetalPerformanceShaders/MPSNNOptimizers.hpp>
 #include <array>
-#include <atomic>
 
 #include "mps/core/encoding.hpp"
 #include "mps/matrix/arguments.hpp"

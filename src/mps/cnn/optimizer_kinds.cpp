@@ -1,6 +1,7 @@
 // Gradient descent, RMSProp and Adam: the factors of each one's update.
 #include <cmath>
 
+#include "mps/cnn/counter.hpp"
 #include "mps/cnn/optimizer.hpp"
 #include "mps/core/properties.hpp"
 
@@ -33,32 +34,14 @@ class RmsPropPart : public OptimizerPart {
   }
 };
 
-// How many updates there were; a copy goes on from there.
-class TimeStep {
- public:
-  TimeStep() = default;
-  TimeStep(const TimeStep& other) : steps_(other.steps_.load()) {}
-  TimeStep& operator=(const TimeStep& other) {
-    steps_ = other.steps_.load();
-    return *this;
-  }
-
-  NS::UInteger count() const { return steps_; }
-  void set(NS::UInteger steps) { steps_ = steps; }
-  NS::UInteger next() { return ++steps_; }
-
- private:
-  std::atomic<NS::UInteger> steps_ = 0;
-};
-
 class AdamPart : public OptimizerPart {
  public:
   double beta1 = 0.9, beta2 = 0.999;
   float epsilon = 1e-8f;
-  TimeStep time_step;
+  Counter time_step;
 
   UpdateFactors next_factors(bool has_maximum) {
-    const double t = double(time_step.next());
+    const double t = double(time_step.take(1) + 1);
     const double rate = treatment.learning_rate * std::sqrt(1 - std::pow(beta2, t)) / (1 - std::pow(beta1, t));
     return {.kind = has_maximum ? OptimizerKind::ams_grad : OptimizerKind::adam,
             .learning_rate = float(rate),
