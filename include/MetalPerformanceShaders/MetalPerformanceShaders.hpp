@@ -8,7 +8,6 @@
 #include "MPSCNNLoss.hpp"
 #include "MPSCNNMath.hpp"
 #include "MPSCNNNeuron.hpp"
-#include "MPSCNNNeuronLayers.hpp"
 #include "MPSCNNPooling.hpp"
 #include "MPSCNNSoftMax.hpp"
 #include "MPSCNNTypes.hpp"

@@ -4,7 +4,7 @@
 #include <MetalPerformanceShaders/MPSCNNDropout.hpp>
 
 #include "foundation/misuse.hpp"
-#include "mps/cnn/counter.hpp"
+#include "mps/core/counter.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"

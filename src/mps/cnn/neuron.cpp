@@ -1,7 +1,7 @@
 // Neurons of images are those of matrices, with pixels for rows.
 #include <fmt/format.h>
 
-#include <MetalPerformanceShaders/MPSCNNNeuronLayers.hpp>
+#include <MetalPerformanceShaders/MPSCNNNeuron.hpp>
 
 #include "mps/cnn/layer_neuron.hpp"
 #include "mps/cnn/neuron_descriptor.hpp"

@@ -1,7 +1,7 @@
 // Gradient descent, RMSProp and Adam: the factors of each one's update.
 #include <cmath>
 
-#include "mps/cnn/counter.hpp"
+#include "mps/core/counter.hpp"
 #include "mps/cnn/optimizer.hpp"
 #include "mps/core/properties.hpp"
 

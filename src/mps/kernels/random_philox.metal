@@ -1,6 +1,5 @@
-// Philox 4x32-10: ten rounds of multiplications turn a counter and a key into four random numbers. Every thread has a
-// counter of its own, so any part of the sequence can be made at any time.
-#include "types.h"
+// Random numbers in matrices: every thread has a counter of its own, and makes four of them.
+#include "philox.h"
 
 constant uint distribution [[function_constant(0)]];
 constant constexpr uint distribution_uniform = 2, distribution_normal = 3;
@@ -11,18 +10,6 @@ struct Shape {
   ulong row, matrix;  // strides
   float minimum, maximum, mean, standard_deviation;
 };
-
-inline uint4 philox(ulong counter, ulong key) {
-  uint4 c = uint4(uint(counter), uint(counter >> 32), 0, 0);
-  uint2 k = uint2(uint(key), uint(key >> 32));
-  for (uint round = 0; round < 10; ++round) {
-    const uint low0 = 0xD2511F53u * c.x, high0 = mulhi(0xD2511F53u, c.x);
-    const uint low1 = 0xCD9E8D57u * c.z, high1 = mulhi(0xCD9E8D57u, c.z);
-    c = uint4(high1 ^ c.y ^ k.x, low1, high0 ^ c.w ^ k.y, low0);
-    k += uint2(0x9E3779B9u, 0xBB67AE85u);
-  }
-  return c;
-}
 
 // [0, 1) in steps of 2^-24.
 inline float4 unit_interval(uint4 bits) {
@@ -57,7 +44,7 @@ inline float4 numbers(uint4 bits, constant Shape& shape, float) {
       uint3 position [[thread_position_in_grid]], uint3 size [[threads_per_grid]]) {                             \
     const ulong row = ulong(position.z) * size.y + position.y;                                                   \
     const ulong counter = shape.first_counter + row * shape.counters_per_row + position.x;                       \
-    const vec<T, 4> made = numbers(philox(counter, shape.key), shape, T(0));                                     \
+    const vec<T, 4> made = numbers(philox_numbers(counter, shape.key), shape, T(0));                                     \
     result += position.z * shape.matrix + position.y * shape.row;                                                \
     for (uint i = 0; i < 4; ++i)                                                                                 \
       if (4 * position.x + i < shape.columns) result[4 * position.x + i] = made[i];                              \

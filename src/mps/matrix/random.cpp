@@ -1,7 +1,7 @@
 #include <MetalPerformanceShaders/MPSMatrixRandom.hpp>
-#include <atomic>
 #include <cmath>
 
+#include "mps/core/counter.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/core/properties.hpp"
@@ -15,29 +15,13 @@ struct Distribution {
   float minimum = 0, maximum = 1, mean = 0, standard_deviation = 1;
 };
 
-// How far a generator has come; a copy goes on from the same place.
-class Progress {
- public:
-  Progress() = default;
-  Progress(const Progress& other) : next_(other.next_.load()) {}
-  Progress& operator=(const Progress& other) {
-    next_ = other.next_.load();
-    return *this;
-  }
-
-  uint64_t take(uint64_t count) { return next_.fetch_add(count); }
-
- private:
-  std::atomic<uint64_t> next_ = 0;
-};
-
 class MatrixRandomPart : public KernelPart {
  public:
   MPS::DataType type = MPS::DataTypeUInt32;
   uint64_t seed = 0;
   Distribution distribution;
   NS::UInteger batch_start = 0, batch_size = NS::UIntegerMax;
-  Progress progress;
+  Counter counter;  // how far the generator has come
 };
 
 namespace {
@@ -81,7 +65,7 @@ void encode(Encoding& encoding, MatrixRandomPart& self, Operand first, size_t ro
   const size_t counters = (columns + numbers_per_counter - 1) / numbers_per_counter;
   const Distribution& distribution = self.distribution;
   const Shape shape{self.seed,
-                    self.progress.take(counters * rows * matrices),
+                    self.counter.take(counters * rows * matrices),
                     uint32_t(columns),
                     uint32_t(counters),
                     strides.row,
