@@ -19,7 +19,7 @@ struct AdditionShape {
 #define MATRIX_SUM_ADD(T)                                                                                           \
   [[host_name("matrix_sum_add_" #T)]] kernel void matrix_sum_add_##T(                                               \
       device const T* source [[buffer(0)]], device float* sums [[buffer(1)]],                                       \
-      device const float* scales [[buffer(2)]], device const uint2* offsets [[buffer(3)]],                          \
+      device const float* scales [[buffer(2)]], device const packed_uint2* offsets [[buffer(3)]],                   \
       constant AdditionShape& shape [[buffer(4)]], uint2 position [[thread_position_in_grid]]) {                    \
     ulong row = transposed ? position.x : position.y, column = transposed ? position.y : position.x;                \
     if (has_offsets) {                                                                                              \
