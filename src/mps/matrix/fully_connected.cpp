@@ -30,30 +30,13 @@ namespace {
 using FullyConnectedObject = Object<MPS::MatrixFullyConnected, FullyConnectedPart>;
 using FullyConnectedGradientObject = Object<MPS::MatrixFullyConnectedGradient, FullyConnectedGradientPart>;
 
-// result = alpha * op(left) * op(right), over all matrices that the three have.
-MatrixProduct product_of(const MatrixView& left, const MatrixView& right, const MatrixView& result, double alpha) {
-  MatrixProduct product;
-  product.alpha = alpha;
-  product.left_type = left.type;
-  product.right_type = right.type;
-  product.result_type = result.type;
-  product.batch = std::min({left.matrices, right.matrices, result.matrices});
-  product.left_row_stride = left.strides.row;
-  product.left_batch_stride = left.strides.matrix;
-  product.right_row_stride = right.strides.row;
-  product.right_batch_stride = right.strides.matrix;
-  product.result_row_stride = result.strides.row;
-  product.result_batch_stride = result.strides.matrix;
-  return product;
-}
-
 void encode(Encoding& encoding, FullyConnectedPart& self, const MPS::Matrix* input_matrix,
             const MPS::Matrix* weight_matrix, const MPS::Vector* bias_vector, const MPS::Matrix* result_matrix) {
   Arguments arguments(self.batch_start, self.batch_size);
   const MatrixView input = arguments.matrix(input_matrix, self.primary_origin, "inputMatrix");
   const MatrixView weights = arguments.matrix(weight_matrix, self.secondary_origin, "weightMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
-  MatrixProduct product = product_of(input, weights, result, self.alpha);
+  MatrixProduct product = product_of({.alpha = self.alpha}, input, weights, result);
   product.rows = std::min(self.vectors, input.rows);
   product.interior = std::min({self.inputs, input.columns, weights.rows});
   product.columns = std::min(self.outputs, weights.columns);
@@ -82,7 +65,7 @@ void encode_for_data(Encoding& encoding, FullyConnectedGradientPart& self, const
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView weights = arguments.matrix(weight_matrix, self.secondary_origin, "weightMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultGradientForDataMatrix");
-  MatrixProduct product = product_of(gradient, weights, result, self.alpha);
+  MatrixProduct product = product_of({.alpha = self.alpha}, gradient, weights, result);
   product.transpose_right = true;
   product.rows = std::min(self.vectors, gradient.rows);
   product.interior = std::min({self.outputs, gradient.columns, weights.columns});
@@ -103,7 +86,7 @@ void encode_for_weights(Encoding& encoding, FullyConnectedGradientPart& self, co
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView input = arguments.matrix(input_matrix, self.secondary_origin, "inputMatrix");
   const MatrixView result = arguments.matrix(weight_result, self.result_origin, "resultGradientForWeightMatrix");
-  MatrixProduct product = product_of(input, gradient, result, self.alpha);
+  MatrixProduct product = product_of({.alpha = self.alpha}, input, gradient, result);
   product.transpose_left = true;
   product.rows = std::min(self.inputs, input.columns);
   product.interior = std::min({self.vectors, input.rows, gradient.rows});

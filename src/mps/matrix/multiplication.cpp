@@ -27,7 +27,7 @@ void encode(Encoding& encoding, MultiplicationPart& self, const MPS::Matrix* lef
   const MatrixView left = arguments.matrix(left_matrix, self.left_origin, "leftMatrix");
   const MatrixView right = arguments.matrix(right_matrix, self.right_origin, "rightMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
-  MatrixProduct product = self.product;
+  const MatrixProduct product = product_of(self.product, left, right, result);
   const auto has_room = [&](const MatrixView& view, size_t rows, size_t columns, bool transposed, const char* name) {
     arguments.has_room(view, transposed ? columns : rows, transposed ? rows : columns, name);
   };
@@ -37,16 +37,6 @@ void encode(Encoding& encoding, MultiplicationPart& self, const MPS::Matrix* lef
   if (!encoding.check(arguments.status()) || !encoding.check(check_product_types(left.type, right.type, result.type)))
     return;
 
-  product.left_type = left.type;
-  product.right_type = right.type;
-  product.result_type = result.type;
-  product.batch = std::min({left.matrices, right.matrices, result.matrices});
-  product.left_row_stride = left.strides.row;
-  product.left_batch_stride = left.strides.matrix;
-  product.right_row_stride = right.strides.row;
-  product.right_batch_stride = right.strides.matrix;
-  product.result_row_stride = result.strides.row;
-  product.result_batch_stride = result.strides.matrix;
   encode_product(encoding, self.primitives, product, left.first, right.first, result.first);
   left.object->was_read();
   right.object->was_read();

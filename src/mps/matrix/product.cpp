@@ -153,6 +153,21 @@ std::shared_ptr<Primitive> ProductPrimitives::find(const MathLibrary& library, c
   return made_.emplace_back(product, library.matrix_product(product)).second;
 }
 
+MatrixProduct product_of(MatrixProduct product, const MatrixView& left, const MatrixView& right,
+                         const MatrixView& result) {
+  product.left_type = left.type;
+  product.right_type = right.type;
+  product.result_type = result.type;
+  product.batch = std::min({left.matrices, right.matrices, result.matrices});
+  product.left_row_stride = left.strides.row;
+  product.left_batch_stride = left.strides.matrix;
+  product.right_row_stride = right.strides.row;
+  product.right_batch_stride = right.strides.matrix;
+  product.result_row_stride = result.strides.row;
+  product.result_batch_stride = result.strides.matrix;
+  return product;
+}
+
 Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataType result) {
   for (const auto& [type, name] : {std::pair{left, "left"}, std::pair{right, "right"}})
     if (!is_input(type))

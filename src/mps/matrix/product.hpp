@@ -8,6 +8,7 @@
 
 #include "mps/core/encoding.hpp"
 #include "mps/libraries/matrix_product.hpp"
+#include "mps/matrix/arguments.hpp"
 
 namespace metalloid::mps {
 
@@ -27,6 +28,10 @@ class ProductPrimitives {
   std::mutex mutex_;
   std::vector<std::pair<MatrixProduct, std::shared_ptr<Primitive>>> made_;
 };
+
+// The product with the types and strides of these matrices, of as many as all three have.
+MatrixProduct product_of(MatrixProduct product, const MatrixView& left, const MatrixView& right,
+                         const MatrixView& result);
 
 // Whether there is a product with these types, as errors say it.
 Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataType result);
