@@ -20,6 +20,7 @@
 #include <stdexcept>
 
 #include "bench.hpp"
+#include "bench_report.hpp"
 #include "bench_workload.hpp"
 #include "files.hpp"
 #include "plot/bar_chart.hpp"
@@ -305,12 +306,6 @@ plot::BarChart to_chart(const std::vector<Row>& rows, const std::string& device)
     chart.groups.push_back(std::move(group));
   }
   return chart;
-}
-
-plot::ImageFormat image_format(const std::string& file) {
-  if (file.ends_with(".svg")) return plot::ImageFormat::svg;
-  if (file.ends_with(".png")) return plot::ImageFormat::png;
-  throw Failure{exit_usage_error, file + ": charts are .svg or .png files"};
 }
 
 struct Conv2dArguments {

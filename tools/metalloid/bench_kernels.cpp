@@ -36,12 +36,6 @@ std::vector<WorkloadEntry> choose_workloads(const std::vector<std::string>& only
   return chosen;
 }
 
-plot::ImageFormat image_format(const std::string& file) {
-  if (file.ends_with(".svg")) return plot::ImageFormat::svg;
-  if (file.ends_with(".png")) return plot::ImageFormat::png;
-  throw Failure{exit_usage_error, fmt::format("'{}' is neither .svg nor .png", file)};
-}
-
 // Everyone whose result was wrong, or who could not run what was there to run.
 std::string list_failures(const std::vector<ContestResult>& contests) {
   constexpr std::string_view who[] = {"Metal", "OpenCL", "OpenMP", "OpenBLAS", "the machine's limit"};

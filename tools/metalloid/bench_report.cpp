@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "program.hpp"
+
 namespace metalloid::tool {
 
 namespace {
@@ -141,6 +143,12 @@ plot::BarChart to_chart(const Report& report) {
     chart.groups.push_back(std::move(group));
   }
   return chart;
+}
+
+plot::ImageFormat image_format(const std::string& file) {
+  if (file.ends_with(".svg")) return plot::ImageFormat::svg;
+  if (file.ends_with(".png")) return plot::ImageFormat::png;
+  throw Failure{exit_usage_error, fmt::format("'{}' is neither .svg nor .png", file)};
 }
 
 }  // namespace metalloid::tool

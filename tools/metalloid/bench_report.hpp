@@ -23,4 +23,7 @@ void print_limits(std::span<const ContestResult> contests);
 nlohmann::json to_json(const Report& report);
 plot::BarChart to_chart(const Report& report);
 
+// By the name of the file that a chart goes to.
+plot::ImageFormat image_format(const std::string& file);
+
 }  // namespace metalloid::tool

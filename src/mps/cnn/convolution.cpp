@@ -7,6 +7,16 @@
 
 namespace metalloid::mps {
 
+void reload(Encoding& encoding, std::shared_ptr<ConvolutionWeights>& weights,
+            const MPS::CNNConvolutionWeightsAndBiasesState* state) {
+  auto* part = shared_part_of<StatePart>(const_cast<MPS::CNNConvolutionWeightsAndBiasesState*>(state));
+  if (!part) return encoding.fail("state is null");
+  auto made = weights->copied_from(encoding, {part->buffer(weights_index)}, {part->buffer(biases_index)});
+  if (!made) return encoding.fail(made.error());
+  weights = *made;
+  part->was_read();
+}
+
 ImageShape ConvolutionPart::result_shape(const ImageShape&, const ImageShape& suggested) const {
   ImageShape shape = suggested;
   if (is_fully_connected) shape.width = shape.height = 1;
@@ -159,13 +169,7 @@ void CNNConvolution::reloadWeightsAndBiases(MTL::CommandBuffer* commandBuffer,
   auto* self = body(this);
   if (!self) return;
   Encoding encoding(commandBuffer, *self, "MPS::CNNConvolution::reloadWeightsAndBiases");
-  if (!encoding) return;
-  auto* part = shared_part_of<StatePart>(const_cast<CNNConvolutionWeightsAndBiasesState*>(state));
-  if (!part) return encoding.fail("state is null");
-  auto made = self->weights->copied_from(encoding, {part->buffer(weights_index)}, {part->buffer(biases_index)});
-  if (!made) return encoding.fail(made.error());
-  self->weights = *made;
-  part->was_read();
+  if (encoding) reload(encoding, self->weights, state);
 }
 
 CNNConvolutionWeightsAndBiasesState* CNNConvolution::exportWeightsAndBiases(MTL::CommandBuffer* commandBuffer,

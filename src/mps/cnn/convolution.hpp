@@ -30,4 +30,8 @@ class ConvolutionGradientStatePart : public GradientStatePart {
 // The indices of buffers in a gradient state, and in one of weights and biases.
 constexpr size_t weights_index = 0, biases_index = 1;
 
+// The weights become those that the state will hold when the commands encoded here are carried out.
+void reload(Encoding& encoding, std::shared_ptr<ConvolutionWeights>& weights,
+            const MPS::CNNConvolutionWeightsAndBiasesState* state);
+
 }  // namespace metalloid::mps

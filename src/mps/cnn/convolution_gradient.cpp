@@ -207,13 +207,7 @@ void CNNConvolutionGradient::reloadWeightsAndBiases(MTL::CommandBuffer* commandB
   auto* self = body(this);
   if (!self) return;
   Encoding encoding(commandBuffer, *self, "MPS::CNNConvolutionGradient::reloadWeightsAndBiases");
-  if (!encoding) return;
-  auto* part = shared_part_of<StatePart>(const_cast<CNNConvolutionWeightsAndBiasesState*>(state));
-  if (!part) return encoding.fail("state is null");
-  auto made = self->weights->copied_from(encoding, {part->buffer(weights_index)}, {part->buffer(biases_index)});
-  if (!made) return encoding.fail(made.error());
-  self->weights = *made;
-  part->was_read();
+  if (encoding) reload(encoding, self->weights, state);
 }
 
 CNNFullyConnectedGradient* CNNFullyConnectedGradient::alloc() {
