@@ -1,0 +1,395 @@
+// metalloid bench micro: small pieces of transformers (a low-rank update, softmax, norms, a neuron), each as one Metal
+// kernel of its own and as kernels of Metal Performance Shaders, in time of the device, beside the copying of as many
+// bytes; and figures that others published for the same work on Apple's hardware.
+//
+// MPS has no kernels for norms of rows: an image whose pixels are the rows and whose channels are the columns gives
+// them as means, arithmetic with broadcasting and a power.
+#include <fmt/format.h>
+
+#include <Foundation/Foundation.hpp>
+#include <Metal/Metal.hpp>
+#include <MetalPerformanceShaders/MetalPerformanceShaders.hpp>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench.hpp"
+#include "bench_workload.hpp"
+#include "device/small_float.hpp"
+#include "files.hpp"
+
+namespace metalloid::tool {
+
+namespace {
+
+constexpr unsigned repetitions = 11, most_in_buffer = 20;
+constexpr float epsilon = 1e-5f;
+constexpr uint32_t rank = 8, lora_rows = 128;
+constexpr float lora_scale = 2;
+
+using Encode = std::function<void(MTL::CommandBuffer*)>;
+using Matrix = NS::SharedPtr<MPS::Matrix>;
+
+// A device, and memory of its own that tests can look into.
+class MicroBench {
+ public:
+  MicroBench(NS::SharedPtr<MTL::Device> device) : device_(device), queue_(NS::TransferPtr(device->newCommandQueue())) {}
+
+  MTL::Device* device() const { return device_.get(); }
+
+  NS::SharedPtr<MTL::ComputePipelineState> pipeline(const char* file, const char* kernel) {
+    NS::Error* error = nullptr;
+    const std::string source(kernel_source(file));
+    const auto library = NS::TransferPtr(
+        device_->newLibrary(NS::String::string(source.c_str(), NS::UTF8StringEncoding), nullptr, &error));
+    require(bool(library), fmt::format("{} does not compile", file));
+    const auto function = NS::TransferPtr(library->newFunction(NS::String::string(kernel, NS::UTF8StringEncoding)));
+    auto pipeline = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
+    require(bool(pipeline), fmt::format("{} has no pipeline", kernel));
+    return pipeline;
+  }
+
+  NS::SharedPtr<MTL::Buffer> new_buffer(size_t bytes) {
+    return NS::TransferPtr(device_->newBuffer(bytes, MTL::ResourceStorageModePrivate));
+  }
+  Matrix new_matrix(size_t rows, size_t columns, MPS::DataType type) {
+    const size_t row_bytes = columns * (type == MPS::DataTypeFloat32 ? 4 : 2);
+    return NS::TransferPtr(MPS::Matrix::alloc()->init(
+        new_buffer(rows * row_bytes).get(), MPS::MatrixDescriptor::matrixDescriptor(rows, columns, row_bytes, type)));
+  }
+  Matrix new_matrix(size_t rows, size_t columns, MPS::DataType type, const std::vector<float>& numbers) {
+    Matrix matrix = new_matrix(rows, columns, type);
+    write(matrix.get(), numbers);
+    return matrix;
+  }
+  void write(MPS::Matrix* matrix, const std::vector<float>& numbers) {
+    const auto shared = NS::TransferPtr(device_->newBuffer(matrix->data()->length(), MTL::ResourceStorageModeShared));
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (matrix->dataType() == MPS::DataTypeFloat32)
+        static_cast<float*>(shared->contents())[i] = numbers[i];
+      else
+        static_cast<uint16_t*>(shared->contents())[i] = device::to_bfloat(numbers[i]);
+    copy(shared.get(), matrix->data());
+  }
+  std::vector<float> read(MPS::Matrix* matrix) {
+    const auto shared = NS::TransferPtr(device_->newBuffer(matrix->data()->length(), MTL::ResourceStorageModeShared));
+    copy(matrix->data(), shared.get());
+    std::vector<float> numbers(matrix->rows() * matrix->columns());
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = matrix->dataType() == MPS::DataTypeFloat32
+                       ? static_cast<const float*>(shared->contents())[i]
+                       : device::from_bfloat(static_cast<const uint16_t*>(shared->contents())[i]);
+    return numbers;
+  }
+
+  // Microseconds of the device for one, the median.
+  double time(const Encode& encode) {
+    const double once = run(encode, 1);
+    const auto times = unsigned(std::clamp(20000 / std::max(once, 1.0), 1.0, double{most_in_buffer}));
+    std::vector<double> all(repetitions);
+    for (double& one : all) one = run(encode, times);
+    return median(all);
+  }
+  double run(const Encode& encode, unsigned times) {
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    MTL::CommandBuffer* commands = queue_->commandBuffer();
+    for (unsigned i = 0; i < times; ++i) encode(commands);
+    commands->commit();
+    commands->waitUntilCompleted();
+    if (commands->status() != MTL::CommandBufferStatusCompleted)
+      throw Failure{exit_source_error, commands->error()->localizedDescription()->utf8String()};
+    return (commands->GPUEndTime() - commands->GPUStartTime()) * 1e6 / times;
+  }
+  void copy(MTL::Buffer* from, MTL::Buffer* to) {
+    run([&](MTL::CommandBuffer* commands) { encode_copy(commands, from, to); }, 1);
+  }
+  static void encode_copy(MTL::CommandBuffer* commands, MTL::Buffer* from, MTL::Buffer* to) {
+    MTL::BlitCommandEncoder* encoder = commands->blitCommandEncoder();
+    encoder->copyFromBuffer(from, 0, to, 0, from->length());
+    encoder->endEncoding();
+  }
+
+ private:
+  NS::SharedPtr<MTL::Device> device_;
+  NS::SharedPtr<MTL::CommandQueue> queue_;
+};
+
+struct Measured {
+  std::string name, size;
+  double custom = 0, mps = 0, copy = 0;  // microseconds; copy is 0 where the work does not move as much memory
+  const char *apple_custom = "-", *apple_mlx = "-";
+};
+
+void require_close(const std::vector<float>& found, const std::vector<double>& expected, double tolerance,
+                   const std::string& what) {
+  for (size_t i = 0; i < expected.size(); ++i)
+    require(std::abs(found[i] - expected[i]) <= tolerance,
+            fmt::format("{}: number {} is {} and not {}", what, i, found[i], expected[i]));
+}
+
+std::vector<float> rounded(std::vector<float> numbers, MPS::DataType type) {
+  if (type != MPS::DataTypeFloat32)
+    for (float& number : numbers) number = device::from_bfloat(device::to_bfloat(number));
+  return numbers;
+}
+
+Measured lora(MicroBench& bench, uint32_t width, MPS::DataType type) {
+  const bool is_float = type == MPS::DataTypeFloat32;
+  Numbers numbers(width);
+  const auto x = rounded(numbers.floats(lora_rows * width), type), a = rounded(numbers.floats(width * rank), type),
+             b = rounded(numbers.floats(rank * width), type);
+  std::vector<double> expected(lora_rows * width), low(rank);
+  for (size_t row = 0; row < lora_rows; ++row) {
+    for (size_t r = 0; r < rank; ++r) {
+      low[r] = 0;
+      for (size_t i = 0; i < width; ++i) low[r] += double{x[row * width + i]} * a[i * rank + r];
+    }
+    for (size_t j = 0; j < width; ++j)
+      for (size_t r = 0; r < rank; ++r) expected[row * width + j] += lora_scale * low[r] * b[r * width + j];
+  }
+  const Matrix in = bench.new_matrix(lora_rows, width, type, x), down = bench.new_matrix(width, rank, type, a),
+               up = bench.new_matrix(rank, width, type, b), between = bench.new_matrix(lora_rows, rank, type),
+               out = bench.new_matrix(lora_rows, width, type);
+  const auto pipeline = bench.pipeline("lora.metal", is_float ? "lora_float" : "lora_bfloat");
+  const struct {
+    uint32_t inputs, outputs;
+    float scale;
+  } shape{width, width, lora_scale};
+  const Encode custom = [&](MTL::CommandBuffer* commands) {
+    MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(pipeline.get());
+    NS::UInteger index = 0;
+    for (const Matrix& matrix : {in, down, up, out}) encoder->setBuffer(matrix->data(), 0, index++);
+    encoder->setBytes(&shape, sizeof shape, index);
+    encoder->dispatchThreadgroups(MTL::Size(lora_rows, 1, 1), MTL::Size(32, 1, 1));
+    encoder->endEncoding();
+  };
+  const auto product = [&](size_t columns, size_t inner) {
+    return NS::TransferPtr(
+        MPS::MatrixMultiplication::alloc()->init(bench.device(), false, false, lora_rows, columns, inner, 1, 0));
+  };
+  const auto first = product(rank, width), second = product(width, rank);
+  const auto scaling = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(bench.device()));
+  scaling->setNeuronType(MPS::CNNNeuronTypeLinear, lora_scale, 0, 0);
+  const Encode mps = [&](MTL::CommandBuffer* commands) {
+    first->encode(commands, in.get(), down.get(), between.get());
+    second->encode(commands, between.get(), up.get(), out.get());
+    scaling->encode(commands, out.get(), nullptr, out.get());
+  };
+  // Sums of `width` products below 1; bfloat keeps 8 bits of them, and of what is between the products.
+  const double tolerance = (is_float ? 1e-5 : 3e-2) * rank * lora_scale * std::sqrt(double(width));
+  for (const Encode& way : {custom, mps}) {
+    bench.write(out.get(), std::vector<float>(lora_rows * width, NAN));
+    bench.run(way, 1);
+    require_close(bench.read(out.get()), expected, tolerance, "lora");
+  }
+  return {is_float ? "LoRA, float" : "LoRA, bfloat",
+          fmt::format("{} x {}, rank {}", lora_rows, width, rank),
+          bench.time(custom),
+          bench.time(mps),
+          0,
+          "36.5",
+          "5-11"};
+}
+
+// What works on each row of a square matrix of floats.
+struct RowWork {
+  const char *name, *file, *kernel;
+  unsigned parameters;  // the row's weights, and biases after them
+  const char *apple_custom = "-", *apple_mlx = "-";
+};
+
+// By kernels of images: pixels are rows, channels are columns.
+class NormOfImages {
+ public:
+  NormOfImages(MicroBench& bench, uint32_t n, bool centred, const std::vector<float>& x,
+               const std::vector<std::vector<float>>& parameters)
+      : device_(bench.device()), centred_(centred) {
+    in_ = new_image(n, n), squares_ = new_image(n, n), out_ = new_image(n, n);
+    mean_ = new_image(n, 1), scale_ = new_image(n, 1);
+    in_->writeBytes(x.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+    for (const auto& numbers : parameters) {
+      parameters_.push_back(new_image(1, n));
+      parameters_.back()->writeBytes(numbers.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+    }
+    average_ = NS::TransferPtr(MPS::NNReduceFeatureChannelsMean::alloc()->init(device_));
+    root_ = NS::TransferPtr(MPS::CNNNeuronPower::alloc()->init(device_, 1, epsilon, -0.5f));
+    square_ = NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device_));
+    centre_ = broadcast(NS::TransferPtr(MPS::CNNSubtract::alloc()->init(device_)), false);
+    stretch_ = broadcast(NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device_)), false);
+    weigh_ = broadcast(NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device_)), true);
+    shift_ = broadcast(NS::TransferPtr(MPS::CNNAdd::alloc()->init(device_)), true);
+  }
+
+  void encode(MTL::CommandBuffer* commands) {
+    MPS::Image* values = in_.get();
+    if (centred_) {
+      average_->encode(commands, values, mean_.get());
+      centre_->encode(commands, values, mean_.get(), out_.get());
+      values = out_.get();
+    }
+    square_->encode(commands, values, values, squares_.get());
+    average_->encode(commands, squares_.get(), mean_.get());
+    root_->encode(commands, mean_.get(), scale_.get());
+    stretch_->encode(commands, values, scale_.get(), out_.get());
+    weigh_->encode(commands, out_.get(), parameters_[0].get(), out_.get());
+    if (centred_) shift_->encode(commands, out_.get(), parameters_[1].get(), out_.get());
+  }
+
+  std::vector<float> read() {
+    std::vector<float> numbers(out_->width() * out_->featureChannels());
+    out_->readBytes(numbers.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+    return numbers;
+  }
+
+ private:
+  NS::SharedPtr<MPS::Image> new_image(uint32_t pixels, uint32_t channels) {
+    return NS::TransferPtr(MPS::Image::alloc()->init(
+        device_, MPS::ImageDescriptor::imageDescriptor(MPS::ImageFeatureChannelFormatFloat32, pixels, 1, channels)));
+  }
+  // Its second image has one number for each row, or for each column.
+  template <class Arithmetic>
+  static NS::SharedPtr<Arithmetic> broadcast(NS::SharedPtr<Arithmetic> arithmetic, bool of_columns) {
+    if (of_columns)
+      arithmetic->setSecondaryStrideInPixelsX(0);
+    else
+      arithmetic->setSecondaryStrideInFeatureChannels(0);
+    return arithmetic;
+  }
+
+  MTL::Device* const device_;
+  const bool centred_;
+  NS::SharedPtr<MPS::Image> in_, squares_, out_, mean_, scale_;
+  std::vector<NS::SharedPtr<MPS::Image>> parameters_;
+  NS::SharedPtr<MPS::NNReduceFeatureChannelsMean> average_;
+  NS::SharedPtr<MPS::CNNNeuronPower> root_;
+  NS::SharedPtr<MPS::CNNMultiply> square_, stretch_, weigh_;
+  NS::SharedPtr<MPS::CNNSubtract> centre_;
+  NS::SharedPtr<MPS::CNNAdd> shift_;
+};
+
+std::vector<double> expected_rows(const RowWork& work, uint32_t n, const std::vector<float>& x,
+                                  const std::vector<std::vector<float>>& parameters) {
+  std::vector<double> expected(x.begin(), x.end());
+  for (auto row = expected.begin(); row != expected.end(); row += n) {
+    const auto end = row + n;
+    if (parameters.empty()) {
+      double sum = 0;
+      for (auto value = row; value != end; ++value) sum += * value = std::exp(*value);
+      for (auto value = row; value != end; ++value) *value /= sum;
+      continue;
+    }
+    double mean = 0, squares = 0;
+    if (work.parameters == 2)
+      for (auto value = row; value != end; ++value) mean += *value / n;
+    for (auto value = row; value != end; ++value) squares += (*value - mean) * (*value - mean) / n;
+    for (uint32_t i = 0; i < n; ++i)
+      row[i] = (row[i] - mean) / std::sqrt(squares + epsilon) * parameters[0][i] +
+               (work.parameters == 2 ? parameters[1][i] : 0);
+  }
+  return expected;
+}
+
+Measured measure_rows(MicroBench& bench, const RowWork& work, uint32_t n) {
+  Numbers numbers(n);
+  const std::vector<float> x = numbers.floats(size_t{n} * n, -2, 3);
+  std::vector<std::vector<float>> parameters;
+  for (unsigned i = 0; i < work.parameters; ++i) parameters.push_back(numbers.floats(n));
+  const std::vector<double> expected = expected_rows(work, n, x, parameters);
+
+  std::vector<Matrix> matrices = {bench.new_matrix(n, n, MPS::DataTypeFloat32, x)};
+  for (const auto& of_row : parameters) matrices.push_back(bench.new_matrix(1, n, MPS::DataTypeFloat32, of_row));
+  matrices.push_back(bench.new_matrix(n, n, MPS::DataTypeFloat32));
+  const Matrix &in = matrices.front(), &out = matrices.back();
+  const auto pipeline = bench.pipeline(work.file, work.kernel);
+  const Encode custom = [&](MTL::CommandBuffer* commands) {
+    MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(pipeline.get());
+    NS::UInteger index = 0;
+    for (const Matrix& matrix : matrices) encoder->setBuffer(matrix->data(), 0, index++);
+    encoder->setBytes(&n, sizeof n, index++);
+    if (work.parameters > 0) encoder->setBytes(&epsilon, sizeof epsilon, index++);
+    encoder->dispatchThreadgroups(MTL::Size(n, 1, 1), MTL::Size(256, 1, 1));
+    encoder->endEncoding();
+  };
+  constexpr double tolerance = 2e-5;  // numbers of about 1, means of n in float
+  bench.run(custom, 1);
+  require_close(bench.read(out.get()), expected, tolerance, work.name);
+  Measured measured{work.name, fmt::format("{0} x {0}", n), bench.time(custom)};
+  measured.apple_custom = work.apple_custom, measured.apple_mlx = work.apple_mlx;
+  measured.copy =
+      bench.time([&](MTL::CommandBuffer* commands) { MicroBench::encode_copy(commands, in->data(), out->data()); });
+
+  if (parameters.empty()) {
+    const auto softmax = NS::TransferPtr(MPS::MatrixSoftMax::alloc()->init(bench.device()));
+    const Encode mps = [&](MTL::CommandBuffer* commands) { softmax->encode(commands, in.get(), out.get()); };
+    bench.run(mps, 1);
+    require_close(bench.read(out.get()), expected, tolerance, work.name);
+    measured.mps = bench.time(mps);
+  } else {
+    NormOfImages norm(bench, n, work.parameters == 2, x, parameters);
+    const Encode mps = [&](MTL::CommandBuffer* commands) { norm.encode(commands); };
+    bench.run(mps, 1);
+    require_close(norm.read(), expected, tolerance, work.name);
+    measured.mps = bench.time(mps);
+  }
+  return measured;
+}
+
+std::string microseconds(double time) {
+  return time > 0 ? fmt::format("{:.1f}", time) : "-";
+}
+std::string ratio(double copy, double time) {
+  return copy > 0 ? fmt::format("{:.2f}x", copy / time) : "-";
+}
+
+void bench_micro(const std::string& json_file) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+  if (!device) throw Failure{exit_file_error, "there is no Metal device"};
+  MicroBench bench(device);
+  fmt::print("on {}: microseconds of the device; the last two columns are published figures of Apple's hardware\n\n",
+             device->name()->utf8String());
+  fmt::print("{:<14}{:<22}{:>11}{:>11}{:>11}{:>14}{:>11}{:>14}{:>11}\n", "", "", "custom", "MPS", "copy", "copy:custom",
+             "copy:MPS", "Apple custom", "MLX");
+
+  std::vector<std::function<Measured()>> works;
+  for (const MPS::DataType type : {MPS::DataTypeFloat32, MPS::DataTypeBFloat16})
+    for (const uint32_t width : {512, 1024, 2048})
+      works.push_back([&bench, width, type] { return lora(bench, width, type); });
+  const RowWork rows[] = {{"softmax", "softmax.metal", "softmax_simd", 0, "39.5", "1.85"},
+                          {"layer norm", "norm.metal", "layer_norm", 2},
+                          {"RMSNorm", "norm.metal", "rms_norm", 1, "46.9", "6.08"}};
+  for (const RowWork& work : rows)
+    for (const uint32_t n : {1024, 4096}) works.push_back([&bench, &work, n] { return measure_rows(bench, work, n); });
+
+  nlohmann::json as_json = nlohmann::json::array();
+  for (const auto& work : works) {
+    const auto row_pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    const Measured found = work();
+    fmt::print("{:<14}{:<22}{:>11}{:>11}{:>11}{:>14}{:>11}{:>14}{:>11}\n", found.name, found.size,
+               microseconds(found.custom), microseconds(found.mps), microseconds(found.copy),
+               ratio(found.copy, found.custom), ratio(found.copy, found.mps), found.apple_custom, found.apple_mlx);
+    std::fflush(stdout);
+    as_json.push_back({{"name", found.name},
+                       {"size", found.size},
+                       {"custom", found.custom},
+                       {"MPS", found.mps},
+                       {"copy", found.copy}});
+  }
+  if (!json_file.empty()) write_output(json_file, as_json.dump(2) + "\n");
+}
+
+}  // namespace
+
+void add_bench_micro(CLI::App& bench) {
+  auto json_file = std::make_shared<std::string>();
+  CLI::App* command =
+      bench.add_subcommand("micro", "LoRA, softmax and norms as Metal kernels and by MPS, beside published figures");
+  command->add_option("--json", *json_file, "Write the results to this file, in microseconds");
+  command->callback([json_file] { bench_micro(*json_file); });
+}
+
+}  // namespace metalloid::tool
