@@ -1,4 +1,6 @@
 // The softmax of images is that of matrices, with pixels for rows.
+#include "mps/matrix/soft_max.hpp"
+
 #include <fmt/format.h>
 
 #include <MetalPerformanceShaders/MPSCNNSoftMax.hpp>
@@ -48,8 +50,7 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, bool logarit
 }  // namespace
 
 Status CnnSoftMaxPart::encode_layer(Encoding& encoding, CnnTask& task) const {
-  const KernelFunction function{
-      fmt::format("{}_{}", logarithm ? "log_soft_max" : "soft_max", metal_name_of(task.destination.type))};
+  const KernelFunction function = soft_max_function(encoding.device(), logarithm, task.destination.type);
   const MTL::Size threads = threads_for_row(encoding.device(), task.destination.channels);
   for_each_rows(std::array{source_at_destination(task, window), task.destination}, Channels::each_in_its_column,
                 [&](const std::array<MatrixView, 2>& views) {

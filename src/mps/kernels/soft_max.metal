@@ -1,6 +1,9 @@
 // Softmax of rows. A row is read three times, for its maximum, its sum and its result: it stays in the nearest cache.
 #include "rows.h"
 
+// Powers are kept in the result, and scaled there: where arithmetic is dear, and floats lose nothing by it.
+constant uint keeps_powers [[function_constant(0)]];
+
 struct Shape {
   uint columns;
   RowStrides source, result;
@@ -17,10 +20,17 @@ void soft_max(device const T* source, device T* result, constant Shape& shape, u
   largest = max_over_threadgroup(largest, shared, simdgroup, simdgroups);
 
   float sum = 0;
-  for (uint i = place; i < shape.columns; i += threads) sum += exp(float(source[i]) - largest);
+  for (uint i = place; i < shape.columns; i += threads) {
+    const float power = exp(float(source[i]) - largest);
+    if (keeps_powers) result[i] = T(power);
+    sum += power;
+  }
   sum = sum_over_threadgroup(sum, shared, simdgroup, simdgroups);
 
-  if (logarithm) {
+  if (keeps_powers) {
+    const float factor = 1 / sum;
+    for (uint i = place; i < shape.columns; i += threads) result[i] *= T(factor);
+  } else if (logarithm) {
     const float subtrahend = largest + log(sum);
     for (uint i = place; i < shape.columns; i += threads) result[i] = T(float(source[i]) - subtrahend);
   } else {

@@ -1,13 +1,21 @@
+#include "mps/matrix/soft_max.hpp"
+
 #include <MetalPerformanceShaders/MPSMatrixSoftMax.hpp>
 #include <algorithm>
 
 #include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/arguments.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
+
+KernelFunction soft_max_function(MTL::Device* device, bool logarithm, MPS::DataType type) {
+  const bool keeps_powers = !is_gpu(device) && !logarithm && type == MPS::DataTypeFloat32;
+  return {fmt::format("{}_{}", logarithm ? "log_soft_max" : "soft_max", metal_name_of(type)), {keeps_powers}};
+}
 
 class SoftMaxPart : public MatrixUnaryPart {
  public:
@@ -57,7 +65,7 @@ void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* inpu
   const size_t columns = std::min({self.columns, source.columns, result.columns});
   const size_t rows = std::min({self.rows, source.rows, result.rows});
   const MTL::Size threads = threads_for_row(encoding.device(), columns);
-  encoding.dispatch({fmt::format("{}_{}", self.logarithm ? "log_soft_max" : "soft_max", metal_name_of(source.type))},
+  encoding.dispatch(soft_max_function(encoding.device(), self.logarithm, source.type),
                     MTL::Size(threads.width, rows, std::min(source.matrices, result.matrices)), threads, source.first,
                     result.first, Shape{uint32_t(columns), source.strides, result.strides});
   source.object->was_read();
