@@ -109,8 +109,10 @@ class RnnTrainingTest : public RnnTest {
     return result;
   }
 
-  void expect_weight_gradients(ReferenceLayer& reference, const Problem& problem, MPS::RNNMatrixTrainingLayer* layer,
-                               const NS::Array* gradients, double factor, double tolerance) {
+  // The sum of their squares.
+  double expect_weight_gradients(ReferenceLayer& reference, const Problem& problem, MPS::RNNMatrixTrainingLayer* layer,
+                                 const NS::Array* gradients, double tolerance) {
+    double sum = 0;
     for (auto& [id, weights] : reference.weights) {
       SCOPED_TRACE("matrix " + std::to_string(id));
       const RnnCase& c = reference.rnn_case;
@@ -118,17 +120,19 @@ class RnnTrainingTest : public RnnTest {
       const Vector given = copied(layer, gradients, id, rows, weights.size() / rows);
       for (size_t i = 0; i < weights.size(); ++i) {
         const double expected = slope_by(weights[i], [&] { return loss_of(reference, problem); });
-        ASSERT_NEAR(given[i], factor * expected, tolerance) << "number " << i;
+        EXPECT_NEAR(given[i], expected, tolerance) << "number " << i;
+        sum += expected * expected;
       }
     }
+    return sum;
   }
 };
 INSTANTIATE_MPS_TEST(RnnTrainingTest);
 
 TEST_P(RnnTrainingTest, GivesAllGradientsThroughTime) {
   for (const RnnCase& c : rnn_cases(3, 5))
-    for (const std::vector<size_t>& rows : {std::vector<size_t>{3, 3, 3}, std::vector<size_t>{3, 2, 2, 1}}) {
-      SCOPED_TRACE(c.name + (rows.size() == 3 ? "" : ", with sequences that end"));
+    for (const std::vector<size_t>& rows : {std::vector<size_t>{2, 2}, std::vector<size_t>{3, 2, 1}}) {
+      SCOPED_TRACE(c.name + (rows.size() == 2 ? "" : ", with sequences that end"));
       ReferenceLayer reference(c, random);
       NS::Array* weights = nullptr;
       const auto layer =
@@ -176,21 +180,18 @@ TEST_P(RnnTrainingTest, GivesAllGradientsThroughTime) {
           }
         }
       }
-      expect_weight_gradients(reference, problem, layer.get(), weight_gradients, 1, tolerance);
+      const double trained = expect_weight_gradients(reference, problem, layer.get(), weight_gradients, tolerance);
       for (const MPS::RNNMatrixId id : c.absent)
         EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
                     layer->encodeCopyWeights(commands, weights, id, results[0].matrix(), true, MTL::Origin(0, 0, 0));
                   }).find("matrixId"),
                   std::string::npos);
-      double sum = 0, trained = 0;  // of squares: what no data source was given for has no gradient
+      double sum = 0;  // of squares: what no data source was given for has no gradient
       for (NS::UInteger i = 0; i < weight_gradients->count(); ++i) {
         const auto* matrix = weight_gradients->object<MPS::Matrix>(i);
         for (size_t row = 0; row < matrix->rows(); ++row)
           for (size_t k = 0; k < matrix->columns(); ++k) sum += std::pow(number_in(matrix, row, k), 2);
       }
-      for (auto& [id, numbers] : reference.weights)
-        for (double& number : numbers)
-          trained += std::pow(slope_by(number, [&] { return loss_of(reference, problem); }), 2);
       ASSERT_NEAR(sum, trained, 1e-3 * trained);
     }
 }
@@ -294,7 +295,7 @@ TEST_P(RnnTrainingTest, TakesHalfMatricesAndGivesHalfAndTemporaryGradients) {
             }),
             "");
   // Numbers of up to 8 or so, rounded to half.
-  expect_weight_gradients(reference, problem, layer.get(), halves, 1, 8 * rounding_of(MPS::DataTypeFloat16));
+  expect_weight_gradients(reference, problem, layer.get(), halves, 8 * rounding_of(MPS::DataTypeFloat16));
   Vector& peepholes = reference.weights.at(MPS::RNNMatrixIdLSTMOutputGateMemoryWeights);
   for (size_t i = 0; i < c.outputs; ++i)
     EXPECT_NEAR(diagonal.at(0, i), slope_by(peepholes[i], [&] { return loss_of(reference, problem); }), 2e-5);
