@@ -4,6 +4,8 @@
 #include "MPSCNNBatchNormalization.hpp"
 #include "MPSCNNConvolution.hpp"
 #include "MPSCNNDropout.hpp"
+#include "MPSCNNGroupNormalization.hpp"
+#include "MPSCNNInstanceNormalization.hpp"
 #include "MPSCNNKernel.hpp"
 #include "MPSCNNLoss.hpp"
 #include "MPSCNNMath.hpp"
