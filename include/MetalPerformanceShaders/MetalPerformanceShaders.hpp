@@ -37,6 +37,8 @@
 #include "MPSNNGradientState.hpp"
 #include "MPSNNOptimizers.hpp"
 #include "MPSNNReduce.hpp"
+#include "MPSNNReshape.hpp"
 #include "MPSNNResize.hpp"
+#include "MPSNNSlice.hpp"
 #include "MPSNeuralNetworkTypes.hpp"
 #include "MPSState.hpp"
