@@ -106,6 +106,11 @@ class CnnGradientPart : public CnnBinaryPart {
     (void)gradient_channels;
     return source_channels;
   }
+  // Of the pixels too, where the gradient is that of another image than sourceImage. `forward` may be null.
+  virtual ImageShape gradient_shape(const ImageShape& suggested, const GradientStatePart* forward) const {
+    (void)forward;
+    return suggested;
+  }
   virtual Status encode_gradient(Encoding& encoding, CnnGradientTask& task) const = 0;
 };
 
