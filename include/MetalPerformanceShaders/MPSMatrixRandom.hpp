@@ -55,4 +55,21 @@ class _MPS_EXPORT MatrixRandomPhilox : public NS::Copying<MatrixRandomPhilox, Ma
                            const MatrixRandomDistributionDescriptor* distributionDescriptor);
 };
 
+// The Mersenne twister for graphics processors of Saito and Matsumoto (arXiv:1005.4973), with a period of 2^11213 - 1.
+// Streams with states of their own, from parameters that the authors publish, take turns in blocks of 128 numbers;
+// Apple does not say how its streams are seeded and laid out, so the numbers are not those of a Mac.
+//
+// The state is on the device: commands that draw numbers must run in the order in which they are encoded. A copy goes
+// on from the state of when it is made; commands that are still to run are not in it.
+class _MPS_EXPORT MatrixRandomMTGP32 : public NS::Copying<MatrixRandomMTGP32, MatrixRandom> {
+ public:
+  static MatrixRandomMTGP32* alloc();
+  MatrixRandomMTGP32* init(MTL::Device* device);  // UInt32, seed 0
+  MatrixRandomMTGP32* init(MTL::Device* device, DataType destinationDataType, NS::UInteger seed);
+  MatrixRandomMTGP32* init(MTL::Device* device, DataType destinationDataType, NS::UInteger seed,
+                           const MatrixRandomDistributionDescriptor* distributionDescriptor);
+  // Makes the state that these commands leave visible to the CPU, for copies.
+  void synchronizeState(MTL::CommandBuffer* commandBuffer);
+};
+
 }  // namespace MPS

@@ -1,4 +1,5 @@
-// Reductions of images along one direction: rows become one pixel wide, columns one pixel high, pixels one channel.
+// Reductions of images along one direction: rows become one pixel wide, columns one pixel high, pixels one channel;
+// the latter with a weight for each number too.
 #pragma once
 
 #include "MPSCNNKernel.hpp"
@@ -87,6 +88,32 @@ class _MPS_EXPORT NNReduceFeatureChannelsSum : public NS::Copying<NNReduceFeatur
   // Of each number; 1 by default.
   float weight() const;
   void setWeight(float weight);
+};
+
+// The channels of the primary image, times those of the secondary one: their weights. Parts of both that the clip
+// rectangles name are taken, all of them by default, which must be equally large.
+class _MPS_EXPORT NNReduceBinary : public NS::Copying<NNReduceBinary, CNNBinaryKernel> {
+ public:
+  MTL::Region primarySourceClipRect() const;
+  void setPrimarySourceClipRect(MTL::Region clipRect);
+  MTL::Region secondarySourceClipRect() const;
+  void setSecondarySourceClipRect(MTL::Region clipRect);
+};
+
+class _MPS_EXPORT NNReduceFeatureChannelsAndWeightsMean
+    : public NS::Copying<NNReduceFeatureChannelsAndWeightsMean, NNReduceBinary> {
+ public:
+  static NNReduceFeatureChannelsAndWeightsMean* alloc();
+  NNReduceFeatureChannelsAndWeightsMean* init(MTL::Device* device);
+};
+
+class _MPS_EXPORT NNReduceFeatureChannelsAndWeightsSum
+    : public NS::Copying<NNReduceFeatureChannelsAndWeightsSum, NNReduceBinary> {
+ public:
+  static NNReduceFeatureChannelsAndWeightsSum* alloc();
+  // doWeightedSumByNonZeroWeights: the sum is divided by the number of weights that are not 0; it is 0 without any.
+  NNReduceFeatureChannelsAndWeightsSum* init(MTL::Device* device, bool doWeightedSumByNonZeroWeights = false);
+  bool doWeightedSumByNonZeroWeights() const;
 };
 
 }  // namespace MPS

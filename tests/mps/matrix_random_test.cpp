@@ -5,7 +5,13 @@
 namespace metalloid::mps {
 namespace {
 
-using MatrixRandomTest = MatrixTest;
+class MatrixRandomTest : public MatrixTest {
+ protected:
+  template <class Generator>
+  void check_seeds();
+  template <class Generator>
+  void check_distributions();
+};
 INSTANTIATE_MPS_TEST(MatrixRandomTest);
 
 // The vectors that the authors of Philox publish for 4x32-10, as far as a 64-bit counter can give them.
@@ -17,10 +23,10 @@ TEST_P(MatrixRandomTest, PhiloxGivesThePublishedNumbers) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(uint32_t(numbers.at(0, i)), expected[i]);
 }
 
-TEST_P(MatrixRandomTest, ASeedGivesTheSameNumbersAndCallsGoOn) {
+template <class Generator>
+void MatrixRandomTest::check_seeds() {
   const auto draw = [&](NS::UInteger seed, size_t calls) {
-    const auto kernel =
-        NS::TransferPtr(MPS::MatrixRandomPhilox::alloc()->init(device.get(), MPS::DataTypeUInt32, seed));
+    const auto kernel = NS::TransferPtr(Generator::alloc()->init(device.get(), MPS::DataTypeUInt32, seed));
     std::vector<double> drawn;
     for (size_t call = 0; call < calls; ++call) {
       Numbers numbers = random_matrix({.rows = 3, .columns = 7, .matrices = 2, .type = MPS::DataTypeUInt32}, 0, 0);
@@ -37,7 +43,13 @@ TEST_P(MatrixRandomTest, ASeedGivesTheSameNumbersAndCallsGoOn) {
   EXPECT_EQ(std::unique(sorted.begin(), sorted.end()), sorted.end()) << "numbers came twice";
 }
 
-TEST_P(MatrixRandomTest, DistributionsHaveTheirMeanVarianceAndBounds) {
+TEST_P(MatrixRandomTest, ASeedGivesTheSameNumbersAndCallsGoOn) {
+  check_seeds<MPS::MatrixRandomPhilox>();
+  check_seeds<MPS::MatrixRandomMTGP32>();
+}
+
+template <class Generator>
+void MatrixRandomTest::check_distributions() {
   const size_t count = 100000;
   Numbers numbers = random_matrix({.rows = 1, .columns = count}, 0, 0);
   const auto vector = vector_of(numbers);
@@ -50,8 +62,8 @@ TEST_P(MatrixRandomTest, DistributionsHaveTheirMeanVarianceAndBounds) {
                            Case{Descriptor::defaultDistributionDescriptor(), 0.5, 1 / std::sqrt(12), 0, 1},
                            Case{Descriptor::normalDistributionDescriptor(2, 3), 2, 3, -20, 24},
                            Case{Descriptor::normalDistributionDescriptor(0, 1, -8, 8), 0, 1, -8, 8}}) {
-    const auto kernel = NS::TransferPtr(
-        MPS::MatrixRandomPhilox::alloc()->init(device.get(), MPS::DataTypeFloat32, 17, each.descriptor));
+    const auto kernel =
+        NS::TransferPtr(Generator::alloc()->init(device.get(), MPS::DataTypeFloat32, 17, each.descriptor));
     ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, vector.get()); }), "");
     double sum = 0, squares = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -67,6 +79,11 @@ TEST_P(MatrixRandomTest, DistributionsHaveTheirMeanVarianceAndBounds) {
   }
 }
 
+TEST_P(MatrixRandomTest, DistributionsHaveTheirMeanVarianceAndBounds) {
+  check_distributions<MPS::MatrixRandomPhilox>();
+  check_distributions<MPS::MatrixRandomMTGP32>();
+}
+
 TEST_P(MatrixRandomTest, RefusesTypesItCannotMake) {
   EXPECT_FALSE(MPS::MatrixRandomPhilox::alloc()->init(device.get(), MPS::DataTypeFloat16, 0));
   EXPECT_FALSE(MPS::MatrixRandomPhilox::alloc()->init(
@@ -78,6 +95,80 @@ TEST_P(MatrixRandomTest, RefusesTypesItCannotMake) {
               kernel->encode(commands, numbers.matrix());
             }).find("destinationMatrix has the type Float32, and destinationDataType is UInt32"),
             std::string::npos);
+}
+
+// MTGP32 word by word, as its authors describe it; with the first of the parameters that they publish for the exponent
+// 11213, and their way to seed it.
+class Twister {
+ public:
+  explicit Twister(uint32_t seed) {
+    const uint32_t hidden = 0xecc00000 ^ (0x00009fd9u << 16);
+    uint32_t filler = hidden + (hidden >> 16);
+    filler += filler >> 8;
+    x_.assign(351, (filler & 0xff) * 0x01010101u);
+    x_[0] = seed;
+    x_[1] = hidden;
+    for (uint32_t i = 1; i < 351; ++i) x_[i] ^= 1812433253u * (x_[i - 1] ^ (x_[i - 1] >> 30)) + i;
+  }
+
+  uint32_t next() {
+    const size_t i = x_.size() - 351;
+    uint32_t y = (x_[i] & 0xfff80000) ^ x_[i + 1];
+    y ^= y << 13;
+    y ^= x_[i + 19] >> 4;
+    x_.push_back(y ^ recursion[y & 15]);
+    uint32_t t = x_[i + 18];
+    t ^= t >> 16;
+    t ^= t >> 8;
+    return x_.back() ^ tempering[t & 15];
+  }
+
+ private:
+  static constexpr uint32_t recursion[] = {0x00000000, 0x4f909277, 0xd506358c, 0x9a96a7fb, 0xecc00000, 0xa3509277,
+                                           0x39c6358c, 0x7656a7fb, 0x00009fd9, 0x4f900dae, 0xd506aa55, 0x9a963822,
+                                           0xecc09fd9, 0xa3500dae, 0x39c6aa55, 0x76563822};
+  static constexpr uint32_t tempering[] = {0x00000000, 0x007c4132, 0x2b4020ed, 0x2b3c61df, 0x000240a5, 0x007e0197,
+                                           0x2b426048, 0x2b3e217a, 0x00414015, 0x003d0127, 0x2b0160f8, 0x2b7d21ca,
+                                           0x004300b0, 0x003f4182, 0x2b03205d, 0x2b7f616f};
+  std::vector<uint32_t> x_;
+};
+
+// The first of 32 streams, which take turns: 32 lanes with four numbers each, whose words follow each other by lanes.
+TEST_P(MatrixRandomTest, TheTwisterIsThatOfItsAuthors) {
+  const size_t turn = 32 * 128, columns = 4 * turn + 37;
+  const auto kernel = NS::TransferPtr(MPS::MatrixRandomMTGP32::alloc()->init(device.get(), MPS::DataTypeUInt32, 41));
+  Twister twister(42);
+  for (int call = 0; call < 2; ++call) {
+    Numbers numbers = random_matrix({.rows = 1, .columns = columns, .type = MPS::DataTypeUInt32}, 0, 0);
+    ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, numbers.matrix()); }), "");
+    for (size_t block = 0; block < 5; ++block)
+      for (size_t step = 0; step < 4; ++step)
+        for (size_t lane = 0; lane < 32; ++lane) {
+          const uint32_t expected = twister.next();
+          const size_t place = block * turn + lane * 4 + step;
+          if (place >= columns) continue;
+          ASSERT_EQ(uint32_t(numbers.at(0, place)), expected) << "number " << place << " of call " << call;
+        }
+  }
+}
+
+TEST_P(MatrixRandomTest, ACopyOfATwisterGoesOnByItself) {
+  const auto draw = [&](MPS::MatrixRandom* kernel) {
+    Numbers numbers = random_matrix({.rows = 2, .columns = 9, .type = MPS::DataTypeUInt32}, 0, 0);
+    EXPECT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, numbers.matrix()); }), "");
+    std::vector<double> drawn;
+    for (size_t i = 0; i < 18; ++i) drawn.push_back(numbers.at(i / 9, i % 9));
+    return drawn;
+  };
+  const auto kernel = NS::TransferPtr(MPS::MatrixRandomMTGP32::alloc()->init(device.get()));
+  const auto first = draw(kernel.get());
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->synchronizeState(commands); }), "");
+  const auto copy = NS::TransferPtr(static_cast<MPS::MatrixRandomMTGP32*>(kernel->copy()));
+  const auto second = draw(kernel.get());
+  EXPECT_NE(first, second);
+  EXPECT_EQ(draw(copy.get()), second);
+  EXPECT_FALSE(MPS::MatrixRandomMTGP32::alloc()->init(nullptr));
+  EXPECT_FALSE(MPS::MatrixRandomMTGP32::alloc()->init(device.get(), MPS::DataTypeFloat16, 0));
 }
 
 }  // namespace

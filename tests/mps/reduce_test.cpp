@@ -109,5 +109,57 @@ TEST_P(ReduceTest, WeighsSumsOfChannelsAndRefusesResultsThatAreTooLarge) {
   EXPECT_EQ(MPS::NNReduceRowSum::alloc()->init(nullptr), nullptr);
 }
 
+TEST_P(ReduceTest, WeighsChannelsByAnotherImage) {
+  enum { sum, mean, by_non_zero };
+  for (const int kind : {sum, mean, by_non_zero})
+    for (const PictureShape& shape : {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16},
+                                      PictureShape{4, 7, 5, 1, float32}, PictureShape{2, 2, 64, 1, float16}}) {
+      MPS::NNReduceBinary* made = nullptr;
+      if (kind == mean) made = MPS::NNReduceFeatureChannelsAndWeightsMean::alloc()->init(device.get());
+      if (kind != mean)
+        made = MPS::NNReduceFeatureChannelsAndWeightsSum::alloc()->init(device.get(), kind == by_non_zero);
+      const auto kernel = NS::TransferPtr(made);
+      kernel->setDestinationImageAllocator(MPS::Image::defaultAllocator());
+      kernel->setPrimarySourceClipRect(MTL::Region(1, 0, 0, shape.width - 1, 2, 1));
+      kernel->setSecondarySourceClipRect(MTL::Region(0, 1, 0, shape.width - 1, 2, 1));
+      PictureShape higher = shape;
+      higher.height = 3;
+      Tensor source = random_tensor(shape), weights = random_tensor(higher),
+             expected({shape.width - 1, 2, 1, shape.images, shape.format});
+      for (size_t i = 0; i < weights.numbers.size(); i += 3) weights.numbers[i] = 0;
+      const Images sources = images_with(source), of_weights = images_with(weights);
+      Images results;
+      ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                  auto* batch = kernel->encodeBatch(commands, batch_of(sources), batch_of(of_weights));
+                  for (size_t i = 0; i < shape.images; ++i)
+                    results.push_back(NS::RetainPtr(batch->object<MPS::Image>(i)));
+                }),
+                "");
+      for (size_t image = 0; image < shape.images; ++image)
+        for (size_t y = 0; y < 2; ++y)
+          for (size_t x = 0; x + 1 < shape.width; ++x) {
+            double all = 0, used = 0;
+            for (size_t c = 0; c < shape.channels; ++c) {
+              const double weight = weights.at(image, x, y + 1, c);
+              all += source.at(image, x + 1, y, c) * weight;
+              used += weight != 0;
+            }
+            if (kind == mean) all /= double(shape.channels);
+            if (kind == by_non_zero) all = used > 0 ? all / used : 0;
+            expected.at(image, x, y, 0) = all;
+          }
+      expect_near(numbers_of(results), expected, 8 * rounding_of(type_of(shape.format)) + 64 * 0x1p-24,
+                  "kind " + std::to_string(kind));
+    }
+  const auto kernel = NS::TransferPtr(MPS::NNReduceFeatureChannelsAndWeightsSum::alloc()->init(device.get()));
+  EXPECT_FALSE(kernel->doWeightedSumByNonZeroWeights());
+  Tensor source = random_tensor({2, 2, 3}), weights = random_tensor({2, 2, 2});
+  const Images sources = images_with(source), others = images_with(weights);
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              kernel->encode(commands, sources[0].get(), others[0].get());
+            }).find("2 x 2 x 3 numbers of primaryImage are reduced, and secondaryImage has 2 x 2 x 2 weights"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace metalloid::mps

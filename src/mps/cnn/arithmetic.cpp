@@ -1,28 +1,13 @@
+#include "mps/cnn/arithmetic.hpp"
+
 #include <fmt/format.h>
 
-#include <MetalPerformanceShaders/MPSCNNMath.hpp>
-#include <cfloat>
-
-#include "mps/core/cnn_kernel.hpp"
+#include "mps/core/cnn_layer.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
-
-enum class Operation : uint32_t { add, subtract, multiply, divide };
-
-class ArithmeticPart : public CnnBinaryPart {
- public:
-  Operation operation = Operation::add;
-  float primary_scale = 1, secondary_scale = 1, bias = 0;
-  NS::UInteger primary_channel_stride = 1, secondary_channel_stride = 1;
-  float minimum = -FLT_MAX, maximum = FLT_MAX;
-
-  const char* call() const override { return "MPS::CNNArithmetic::encode"; }
-  ImageShape result_shape(const ImageShape& primary_image, const ImageShape& secondary_image) const override;
-  Status encode_layer(Encoding& encoding, CnnBinaryTask& task) const override;
-};
 
 namespace {
 
@@ -30,32 +15,11 @@ namespace {
 struct KernelArithmetic {
   KernelImageTensor primary, secondary, result;
   uint32_t primary_channel_stride, secondary_channel_stride;
-  float primary_scale, secondary_scale, bias, minimum, maximum;
+  float primary_scale, secondary_scale, bias, minimum, maximum, threshold;
 };
 
-// A source at the pixels of the result.
-struct Source {
-  const ImageTensor& tensor;
-  const WindowGeometry& window;
-  NS::UInteger channel_stride;
-  const char* name;
-};
-
-Result<ImageTensor> at_result(CnnBinaryTask& task, const Source& source) {
-  const ImageTensor& result = task.destination;
-  const WindowGeometry& window = source.window;
-  if (window.stride_x > 1 || window.stride_y > 1 || source.channel_stride > 1)
-    return Error{fmt::format("strides of {} must be 0 or 1", source.name)};
-  if (source.channel_stride && source.tensor.channels < result.channels)
-    return Error{
-        fmt::format("{} has {} channels, and {} are written", source.name, source.tensor.channels, result.channels)};
-  if (auto status = check_edge_mode(window.edge_mode, source.name); !status) return Error{status.error()};
-  ImageTensor part =
-      task.work.shifted(source.tensor, window.offset_x, window.offset_y, window.stride_x ? result.width : 1,
-                        window.stride_y ? result.height : 1, window.edge_mode);
-  if (!window.stride_x) part.pixel_stride = 0;
-  if (!window.stride_y) part.row_stride = 0;
-  return part;
+ArithmeticSource source_of(const ImageTensor& tensor, const WindowGeometry& window, NS::UInteger channel_stride) {
+  return {tensor.width, tensor.height, tensor.channels, window, channel_stride};
 }
 
 template <class Interface>
@@ -67,6 +31,25 @@ Interface* init(Interface* kernel, MTL::Device* device, Operation operation, con
 
 }  // namespace
 
+Result<ImageTensor> at_result(ImageWork& work, const ImageTensor& source, const ImageTensor& result,
+                              const WindowGeometry& window, NS::UInteger channel_stride, const char* name) {
+  if (window.stride_x > 1 || window.stride_y > 1 || channel_stride > 1)
+    return Error{fmt::format("strides of {} must be 0 or 1", name)};
+  if (channel_stride && source.channels < result.channels)
+    return Error{fmt::format("{} has {} channels, and {} are written", name, source.channels, result.channels)};
+  if (auto status = check_edge_mode(window.edge_mode, name); !status) return Error{status.error()};
+  ImageTensor part = work.shifted(source, window.offset_x, window.offset_y, window.stride_x ? result.width : 1,
+                                  window.stride_y ? result.height : 1, window.edge_mode);
+  if (!window.stride_x) part.pixel_stride = 0;
+  if (!window.stride_y) part.row_stride = 0;
+  return part;
+}
+
+NS::SharedPtr<MPS::State> ArithmeticPart::new_state() const {
+  return NS::TransferPtr<MPS::State>(
+      new Object<MPS::CNNArithmeticGradientState, ArithmeticStatePart>("MPSCNNArithmeticGradientState"));
+}
+
 ImageShape ArithmeticPart::result_shape(const ImageShape& primary_image, const ImageShape& secondary_image) const {
   ImageShape shape = primary_image;
   if (!primary.stride_x) shape.width = secondary_image.width;
@@ -76,17 +59,28 @@ ImageShape ArithmeticPart::result_shape(const ImageShape& primary_image, const I
 }
 
 Status ArithmeticPart::encode_layer(Encoding& encoding, CnnBinaryTask& task) const {
-  const auto first = at_result(task, {task.primary, primary, primary_channel_stride, "primaryImage"});
-  if (!first) return Error{first.error()};
-  const auto second = at_result(task, {task.secondary, secondary, secondary_channel_stride, "secondaryImage"});
-  if (!second) return Error{second.error()};
   const ImageTensor& result = task.destination;
+  const auto first = at_result(task.work, task.primary, result, primary, primary_channel_stride, "primaryImage");
+  if (!first) return Error{first.error()};
+  const auto second =
+      at_result(task.work, task.secondary, result, secondary, secondary_channel_stride, "secondaryImage");
+  if (!second) return Error{second.error()};
+  for (MPS::State* state : task.states) {
+    auto* part = shared_part_of<ArithmeticStatePart>(state);
+    if (!part) return Error{"destinationState is no state of arithmetic"};
+    part->source_channel_offset = 0;  // each gradient chooses the channels of the image that it is given
+    part->operation = operation;
+    part->primary = source_of(task.primary, primary, primary_channel_stride);
+    part->secondary = source_of(task.secondary, secondary, secondary_channel_stride);
+    part->has_limits = minimum != -FLT_MAX || maximum != FLT_MAX;
+  }
   encoding.dispatch(
-      {fmt::format("arithmetic_{}", metal_name_of(result.type)), {uint32_t(operation)}},
+      {fmt::format("arithmetic_{}", metal_name_of(result.type)), {uint32_t(operation), uint32_t(comparison), 0}},
       MTL::Size(result.width * result.channels, result.height, result.images),
       threads_along_row(result.width * result.channels), first->place, second->place, result.place,
       KernelArithmetic{for_kernel(*first), for_kernel(*second), for_kernel(result), uint32_t(primary_channel_stride),
-                       uint32_t(secondary_channel_stride), primary_scale, secondary_scale, bias, minimum, maximum});
+                       uint32_t(secondary_channel_stride), primary_scale, secondary_scale, bias, minimum, maximum,
+                       threshold});
   return success();
 }
 
@@ -118,5 +112,26 @@ ARITHMETIC(CNNAdd, add)
 ARITHMETIC(CNNSubtract, subtract)
 ARITHMETIC(CNNMultiply, multiply)
 ARITHMETIC(CNNDivide, divide)
+
+ARITHMETIC(NNCompare, compare)
+MPS_PROPERTY(NNCompare, ArithmeticPart, NNComparisonType, comparisonType, setComparisonType, comparison,
+             (NNComparisonTypeEqual))
+MPS_PROPERTY(NNCompare, ArithmeticPart, float, threshold, setThreshold, threshold, (0))
+
+void CNNArithmetic::encode(MTL::CommandBuffer* commandBuffer, const Image* primaryImage, const Image* secondaryImage,
+                           const CNNArithmeticGradientState* destinationState, const Image* destinationImage) {
+  std::vector<State*> states;
+  if (destinationState) states.push_back(const_cast<CNNArithmeticGradientState*>(destinationState));
+  encode_binary(this, commandBuffer, {mps::body(primaryImage)}, {mps::body(secondaryImage)},
+                {mps::body(destinationImage)}, states);
+}
+
+void CNNArithmetic::encodeBatch(MTL::CommandBuffer* commandBuffer, const ImageBatch* primaryImages,
+                                const ImageBatch* secondaryImages,
+                                const CNNArithmeticGradientStateBatch* destinationStates,
+                                const ImageBatch* destinationImages) {
+  encode_binary(this, commandBuffer, images_of(primaryImages), images_of(secondaryImages), images_of(destinationImages),
+                states_of(destinationStates));
+}
 
 }  // namespace MPS

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "foundation/misuse.hpp"
 #include "mps/cnn/layer_neuron.hpp"
 #include "mps/cnn/pixel_rows.hpp"
-#include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -34,31 +30,18 @@ Status BatchNormalizationPart::encode_layer(Encoding& encoding, CnnTask& task) c
   auto* state = task.states.empty() ? nullptr : shared_part_of<BatchNormalizationStatePart>(task.states.front());
   if (!task.states.empty() && !state) return Error{"the state is no state of a batch normalization"};
   if (state) state->epsilon = epsilon;
-  MTL::Buffer* mean = state ? state->mean() : mean_and_variance.first.get();
-  MTL::Buffer* variance = state ? state->variance() : mean_and_variance.second.get();
-  const ImageTensor source = source_at_destination(task, window);
-  const KernelNormalization numbers{
-      for_kernel(source), for_kernel(source), for_kernel(result), neuron.neuron.parameters, epsilon, 0};
-  encoding.dispatch({fmt::format("image_normalization_{}", metal_name_of(result.type)), {uint32_t(neuron.neuron.type)}},
-                    MTL::Size(result.width * result.channels, result.height, result.images),
-                    threads_along_row(result.width * result.channels), source.place, result.place, Operand{mean},
-                    Operand{variance}, Operand{gamma_and_beta.first.get()}, Operand{gamma_and_beta.second.get()},
-                    neuron.channel_parameters(), numbers);
+  encode_normalization(encoding,
+                       {.mean = {state ? state->mean() : mean_and_variance.first.get()},
+                        .variance = {state ? state->variance() : mean_and_variance.second.get()},
+                        .gamma = {gamma_and_beta.first.get()},
+                        .beta = {gamma_and_beta.second.get()},
+                        .epsilon = epsilon,
+                        .neuron = neuron},
+                       source_at_destination(task, window), result);
   return success();
 }
 
 namespace {
-
-NS::SharedPtr<MTL::Buffer> floats(MTL::Device* device, const float* numbers, size_t count, float otherwise) {
-  auto buffer = NS::TransferPtr(device->newBuffer(count * sizeof(float), MTL::ResourceStorageModeShared));
-  if (!buffer) return buffer;
-  auto* first = static_cast<float*>(buffer->contents());
-  if (numbers)
-    std::copy_n(numbers, count, first);
-  else
-    std::fill_n(first, count, otherwise);
-  return buffer;
-}
 
 // Which of the data source's numbers are taken.
 enum class Part { gamma_and_beta, mean_and_variance, all };
@@ -68,11 +51,11 @@ Status load(BatchNormalizationPart& self, Part part) {
   if (!source->load()) return Error{"the data source could not load"};
   MTL::Device* device = self.device.get();
   if (part != Part::mean_and_variance)
-    self.gamma_and_beta = {floats(device, source->gamma(), self.channels, 1),
-                           floats(device, source->beta(), self.channels, 0)};
+    self.gamma_and_beta = {new_floats(device, source->gamma(), self.channels, 1),
+                           new_floats(device, source->beta(), self.channels, 0)};
   if (part != Part::gamma_and_beta)
-    self.mean_and_variance = {floats(device, source->mean(), self.channels, 0),
-                              floats(device, source->variance(), self.channels, 1)};
+    self.mean_and_variance = {new_floats(device, source->mean(), self.channels, 0),
+                              new_floats(device, source->variance(), self.channels, 1)};
   source->purge();
   for (const auto* pair : {&self.gamma_and_beta, &self.mean_and_variance})
     if (!pair->first || !pair->second) return Error{"there is no memory for the numbers of the data source"};
@@ -82,26 +65,6 @@ Status load(BatchNormalizationPart& self, Part part) {
 void reload(BatchNormalizationPart* self, Part part, const char* call) {
   if (!self || !self->source) return;
   if (const Status status = load(*self, part); !status) foundation::report_misuse(call, status.error());
-}
-
-// New buffers into which commands copy the state's.
-void reload(BatchNormalizationPart* self, ChannelPair BatchNormalizationPart::* pair, MTL::CommandBuffer* commands,
-            const MPS::State* state, const char* call) {
-  auto* part = shared_part_of<StatePart>(const_cast<MPS::State*>(state));
-  if (!self || !commands || !part || part->resources.size() < 2)
-    return foundation::report_misuse(call, commands ? "the state is null" : "commandBuffer is null");
-  const size_t bytes = self->channels * sizeof(float);
-  ChannelPair made = {floats(self->device.get(), nullptr, self->channels, 0),
-                      floats(self->device.get(), nullptr, self->channels, 0)};
-  MTL::Buffer* targets[] = {made.first.get(), made.second.get()};
-  for (size_t i = 0; i < 2; ++i)
-    if (!targets[i] || !part->buffer(i) || part->resources[i].buffer_bytes < bytes)
-      return foundation::report_misuse(call, "the state has fewer numbers than there are channels");
-  MTL::BlitCommandEncoder* encoder = commands->blitCommandEncoder();
-  for (size_t i = 0; i < 2; ++i) encoder->copyFromBuffer(part->buffer(i), 0, targets[i], 0, bytes);
-  encoder->endEncoding();
-  part->was_read();
-  self->*pair = made;
 }
 
 template <class Interface>
@@ -252,14 +215,15 @@ void CNNBatchNormalization::reloadMeanAndVarianceFromDataSource() {
 }
 void CNNBatchNormalization::reloadGammaAndBeta(MTL::CommandBuffer* commandBuffer,
                                                const CNNNormalizationGammaAndBetaState* gammaAndBetaState) {
-  reload(part_of<BatchNormalizationPart>(this), &BatchNormalizationPart::gamma_and_beta, commandBuffer,
-         gammaAndBetaState, "-[MPSCNNBatchNormalization reloadGammaAndBetaWithCommandBuffer:gammaAndBetaState:]");
+  if (auto* self = part_of<BatchNormalizationPart>(this))
+    reload(self->gamma_and_beta, self->channels, self->device.get(), commandBuffer, gammaAndBetaState,
+           "-[MPSCNNBatchNormalization reloadGammaAndBetaWithCommandBuffer:gammaAndBetaState:]");
 }
 void CNNBatchNormalization::reloadMeanAndVariance(MTL::CommandBuffer* commandBuffer,
                                                   const CNNNormalizationMeanAndVarianceState* meanAndVarianceState) {
-  reload(part_of<BatchNormalizationPart>(this), &BatchNormalizationPart::mean_and_variance, commandBuffer,
-         meanAndVarianceState,
-         "-[MPSCNNBatchNormalization reloadMeanAndVarianceWithCommandBuffer:meanAndVarianceState:]");
+  if (auto* self = part_of<BatchNormalizationPart>(this))
+    reload(self->mean_and_variance, self->channels, self->device.get(), commandBuffer, meanAndVarianceState,
+           "-[MPSCNNBatchNormalization reloadMeanAndVarianceWithCommandBuffer:meanAndVarianceState:]");
 }
 
 }  // namespace MPS

@@ -1,18 +1,9 @@
 // The data of batch normalization and its state.
 #pragma once
 
-#include <MetalPerformanceShaders/MPSCNNBatchNormalization.hpp>
-
-#include "mps/core/cnn_kernel.hpp"
-#include "mps/matrix/neuron_holder.hpp"
+#include "mps/cnn/normalization.hpp"
 
 namespace metalloid::mps {
-
-// Floats for each channel. They never change: new ones are new buffers, so that commands that are still to run keep
-// theirs.
-struct ChannelPair {
-  NS::SharedPtr<MTL::Buffer> first, second;
-};
 
 class BatchNormalizationPart : public CnnKernelPart {
  public:
@@ -41,14 +32,6 @@ class BatchNormalizationStatePart : public GradientStatePart {
 
   MTL::Buffer* mean() { return has_statistics ? buffer(mean_index) : given_mean_and_variance.first.get(); }
   MTL::Buffer* variance() { return has_statistics ? buffer(variance_index) : given_mean_and_variance.second.get(); }
-};
-
-// As kernels/image_normalization.metal has them.
-struct KernelNormalization {
-  KernelImageTensor source, gradient, result;
-  NeuronParameters parameters;
-  float epsilon;
-  uint32_t parts;
 };
 
 }  // namespace metalloid::mps

@@ -1,15 +1,10 @@
 // What batch normalization needs for training: statistics of a batch, and the gradients.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "mps/cnn/batch_normalization.hpp"
 #include "mps/cnn/layer_neuron.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/cnn_layer.hpp"
-#include "mps/core/data_type.hpp"
-#include "mps/core/device_kind.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -43,36 +38,20 @@ namespace {
 
 using NormalizationState = BatchNormalizationStatePart;
 
-// As kernels/image_normalization.metal has it.
-struct KernelParts {
-  uint32_t channels, parts, rows, width;
-};
-
-// How many threads share the rows of pixels of a channel.
-KernelParts parts_of(const Encoding& encoding, const ImageTensor& tensor) {
-  const size_t rows = tensor.images * tensor.height, most = is_gpu(encoding.device()) ? 256 : 32;
-  return {uint32_t(tensor.channels), uint32_t(std::min(rows, most)), uint32_t(rows), uint32_t(tensor.width)};
-}
-
-MTL::Size threads_over_channels(const KernelParts& parts) {
-  return MTL::Size(parts.channels, parts.parts, 1);
-}
-
-// Runs `encode_parts` into scratch memory, two numbers for each channel and part, and puts them together.
-template <class EncodeParts>
-void encode_sums(Encoding& encoding, const KernelParts& parts, const char* combine, uint32_t neuron_type, Operand first,
-                 Operand second, const EncodeParts& encode_parts) {
-  const Operand partial = encoding.scratch(2 * parts.parts * parts.channels * sizeof(float));
-  encode_parts(partial);
-  encoding.dispatch({combine, {neuron_type}}, MTL::Size(parts.channels, 1, 1), threads_along_row(parts.channels),
-                    partial, first, second, parts);
-}
-
 Status check_state(const NormalizationState* state, size_t channels) {
   if (!state) return Error{"batchNormalizationState is null"};
   if (state->channels != channels)
     return Error{fmt::format("the images have {} channels, and batchNormalizationState {}", channels, state->channels)};
   return success();
+}
+
+Normalization normalization_of(NormalizationState& state, const NeuronHolder& neuron) {
+  return {.mean = {state.mean()},
+          .variance = {state.variance()},
+          .gamma = {state.gamma_and_beta.first.get()},
+          .beta = {state.gamma_and_beta.second.get()},
+          .epsilon = state.epsilon,
+          .neuron = neuron};
 }
 
 Status encode_statistics(Encoding& encoding, std::span<ImageObject* const> images, NormalizationState* state) {
@@ -82,15 +61,7 @@ Status encode_statistics(Encoding& encoding, std::span<ImageObject* const> image
   const auto source = work.source(images, whole(images), work_type_of({images}));
   if (!source) return Error{"sourceImage: " + source.error()};
   state->has_statistics = true;
-  const KernelParts parts = parts_of(encoding, *source);
-  const KernelImageTensor tensor = for_kernel(*source);
-  encode_sums(encoding, parts, "image_statistics_combine", MPS::CNNNeuronTypeNone, {state->mean(), 0},
-              {state->variance(), 0}, [&](Operand partial) {
-                encoding.dispatch({fmt::format("image_statistics_{}", metal_name_of(source->type)),
-                                   {uint32_t(MPS::CNNNeuronTypeNone)}},
-                                  threads_over_channels(parts), MTL::Size(32, 1, 1), source->place, partial,
-                                  KernelNormalization{tensor, tensor, tensor, {}, 0, parts.parts});
-              });
+  encode_statistics(encoding, *source, Slices::batch, {state->mean()}, {state->variance()});
   mark_as_read(images);
   return success();
 }
@@ -112,19 +83,9 @@ Status encode_statistics_gradient(Encoding& encoding, const NeuronHolder& neuron
              source = work.source(images, whole(images), type);
   if (!gradient) return Error{"sourceGradient: " + gradient.error()};
   if (!source) return Error{"sourceImage: " + source.error()};
-  const KernelParts parts = parts_of(encoding, *source);
-  const auto neuron_type = uint32_t(neuron.neuron.type);
-  encode_sums(encoding, parts, "image_normalization_sums_combine", neuron_type,
-              {state->buffer(NormalizationState::gamma_gradient_index), 0},
-              {state->buffer(NormalizationState::beta_gradient_index), 0}, [&](Operand partial) {
-                encoding.dispatch({fmt::format("image_normalization_sums_{}", metal_name_of(type)), {neuron_type}},
-                                  threads_over_channels(parts), MTL::Size(32, 1, 1), gradient->place, source->place,
-                                  partial, Operand{state->mean()}, Operand{state->variance()},
-                                  Operand{state->gamma_and_beta.first.get()},
-                                  Operand{state->gamma_and_beta.second.get()}, neuron.channel_parameters(),
-                                  KernelNormalization{for_kernel(*source), for_kernel(*gradient), for_kernel(*source),
-                                                      neuron.neuron.parameters, state->epsilon, parts.parts});
-              });
+  encode_sums(encoding, normalization_of(*state, neuron), *gradient, *source,
+              {state->buffer(NormalizationState::gamma_gradient_index)},
+              {state->buffer(NormalizationState::beta_gradient_index)});
   mark_as_read(gradients);
   mark_as_read(images);
   return success();
@@ -153,17 +114,11 @@ Status BatchNormalizationGradientPart::encode_gradient(Encoding& encoding, CnnGr
   if (auto status = check_neuron(neuron, result.channels); !status) return status;
   const auto moved = gradient_at_destination(task, *this);
   if (!moved) return Error{moved.error()};
-  const ImageTensor &gradient = moved->gradient, &source = moved->source;
-  encoding.dispatch(
-      {fmt::format("image_normalization_gradient_{}", metal_name_of(result.type)), {uint32_t(neuron.neuron.type)}},
-      MTL::Size(result.width * result.channels, result.height, result.images),
-      threads_along_row(result.width * result.channels), gradient.place, source.place, result.place,
-      Operand{state->mean()}, Operand{state->variance()}, Operand{state->gamma_and_beta.first.get()},
-      Operand{state->gamma_and_beta.second.get()}, neuron.channel_parameters(),
-      Operand{state->buffer(NormalizationState::gamma_gradient_index)},
-      Operand{state->buffer(NormalizationState::beta_gradient_index)},
-      KernelNormalization{mps::for_kernel(source), mps::for_kernel(gradient), mps::for_kernel(result),
-                          neuron.neuron.parameters, state->epsilon, 0});
+  encode_source_gradient(encoding, normalization_of(*state, neuron),
+                         {.of_gamma = {state->buffer(NormalizationState::gamma_gradient_index)},
+                          .of_beta = {state->buffer(NormalizationState::beta_gradient_index)},
+                          .count = float(task.source.images * task.source.height * task.source.width)},
+                         moved->gradient, moved->source, result);
   return success();
 }
 

@@ -1,4 +1,4 @@
-// CNNBinaryKernel: all its encode functions come down to encode_batch().
+// CNNBinaryKernel: all its encode functions come down to encode_binary().
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +26,17 @@ Result<ImageArea> source_area(std::span<ImageObject* const> images, NS::UInteger
   area.first_image = size_t(offset_z);
   area.images -= area.first_image;
   return area;
+}
+
+void record(const CnnBinaryPart& self, const ImageShape& primary, const ImageShape& destination, MPS::State* state) {
+  auto* part = shared_part_of<GradientStatePart>(state);
+  if (!part) return;
+  part->geometry = self.primary;
+  part->clip = clipped(self.clip, destination);
+  part->source = primary;
+  part->destination = destination;
+  part->source_channel_offset = self.primary_channel_offset;
+  part->destination_channel_offset = self.destination_channel_offset;
 }
 
 Status encode(Encoding& encoding, const CnnBinaryPart& self, std::span<ImageObject* const> primaries,
@@ -61,21 +72,13 @@ Status encode(Encoding& encoding, const CnnBinaryPart& self, std::span<ImageObje
   if (!secondary) return Error{"secondaryImage: " + secondary.error()};
   const auto destination = work.destination(destinations, *written, type);
   if (!destination) return Error{"destinationImage: " + destination.error()};
+  for (MPS::State* state : states) record(self, primaries.front()->shape, destinations.front()->shape, state);
   CnnBinaryTask task{*primary, *secondary, *destination, std::move(states), work};
   if (auto status = self.encode_layer(encoding, task); !status) return status;
   work.finish();
   mark_as_read(primaries);
   mark_as_read(secondaries);
   return success();
-}
-
-void encode_batch(MPS::CNNBinaryKernel* kernel, MTL::CommandBuffer* command_buffer,
-                  const std::vector<ImageObject*>& primaries, const std::vector<ImageObject*>& secondaries,
-                  const std::vector<ImageObject*>& destinations, const std::vector<MPS::State*>& states) {
-  CnnBinaryPart* self = body(kernel);
-  if (!self) return;
-  Encoding encoding(command_buffer, *self, self->call());
-  if (encoding) encoding.check(encode(encoding, *self, primaries, secondaries, destinations, states));
 }
 
 std::vector<ImageObject*> make_destinations(MPS::CNNBinaryKernel* kernel, MTL::CommandBuffer* command_buffer,
@@ -103,20 +106,23 @@ std::vector<MPS::State*> make_states(MPS::CNNBinaryKernel* kernel, MTL::CommandB
     NS::SharedPtr<MPS::State> made = self->new_state();
     if (!made) return {};
     shared_part_of<StatePart>(made.get())->set_device(self->device.get(), temporary_in);
-    if (auto* part = shared_part_of<GradientStatePart>(made.get())) {
-      part->geometry = self->primary;
-      part->clip = clipped(self->clip, destinations[i]->shape);
-      part->source = primaries[i]->shape;
-      part->destination = destinations[i]->shape;
-      part->source_channel_offset = self->primary_channel_offset;
-      part->destination_channel_offset = self->destination_channel_offset;
-    }
+    record(*self, primaries[i]->shape, destinations[i]->shape, made.get());
     states.push_back(made->retain()->autorelease());
   }
   return states;
 }
 
 }  // namespace
+
+void encode_binary(MPS::CNNBinaryKernel* kernel, MTL::CommandBuffer* command_buffer,
+                   const std::vector<ImageObject*>& primaries, const std::vector<ImageObject*>& secondaries,
+                   const std::vector<ImageObject*>& destinations, const std::vector<MPS::State*>& states) {
+  CnnBinaryPart* self = body(kernel);
+  if (!self) return;
+  Encoding encoding(command_buffer, *self, self->call());
+  if (encoding) encoding.check(encode(encoding, *self, primaries, secondaries, destinations, states));
+}
+
 }  // namespace metalloid::mps
 
 namespace MPS {
@@ -186,8 +192,8 @@ void CNNBinaryKernel::setDestinationImageAllocator(ImageAllocator* allocator) {
 
 void CNNBinaryKernel::encode(MTL::CommandBuffer* commandBuffer, const Image* primaryImage, const Image* secondaryImage,
                              const Image* destinationImage) {
-  encode_batch(this, commandBuffer, {mps::body(primaryImage)}, {mps::body(secondaryImage)},
-               {mps::body(destinationImage)}, {});
+  encode_binary(this, commandBuffer, {mps::body(primaryImage)}, {mps::body(secondaryImage)},
+                {mps::body(destinationImage)}, {});
 }
 
 Image* CNNBinaryKernel::encode(MTL::CommandBuffer* commandBuffer, const Image* primaryImage,
@@ -206,14 +212,14 @@ Image* CNNBinaryKernel::encode(MTL::CommandBuffer* commandBuffer, const Image* p
     states = make_states(this, destinationStateIsTemporary ? commandBuffer : nullptr, primaries, destinations);
     *destinationState = states.empty() ? nullptr : states.front();
   }
-  encode_batch(this, commandBuffer, primaries, secondaries, destinations, states);
+  encode_binary(this, commandBuffer, primaries, secondaries, destinations, states);
   return destinations.front();
 }
 
 void CNNBinaryKernel::encodeBatch(MTL::CommandBuffer* commandBuffer, const ImageBatch* primaryImages,
                                   const ImageBatch* secondaryImages, const ImageBatch* destinationImages) {
-  encode_batch(this, commandBuffer, images_of(primaryImages), images_of(secondaryImages), images_of(destinationImages),
-               {});
+  encode_binary(this, commandBuffer, images_of(primaryImages), images_of(secondaryImages), images_of(destinationImages),
+                {});
 }
 
 ImageBatch* CNNBinaryKernel::encodeBatch(MTL::CommandBuffer* commandBuffer, const ImageBatch* primaryImages,
@@ -232,7 +238,7 @@ ImageBatch* CNNBinaryKernel::encodeBatch(MTL::CommandBuffer* commandBuffer, cons
     states = make_states(this, destinationStateIsTemporary ? commandBuffer : nullptr, primaries, destinations);
     *destinationStates = batch_of(states);
   }
-  encode_batch(this, commandBuffer, primaries, secondaries, destinations, states);
+  encode_binary(this, commandBuffer, primaries, secondaries, destinations, states);
   return batch_of(destinations);
 }
 

@@ -54,7 +54,9 @@ Status encode(Encoding& encoding, const CnnGradientPart& self, std::span<ImageOb
   read.first_channel = self.secondary_channel_offset ? self.secondary_channel_offset : forward->source_channel_offset;
   if (read.first_channel >= read.channels) return Error{"sourceImage has fewer channels than the forward pass read"};
   read.channels = std::min<size_t>(self.secondary_channel_max_count, read.channels - read.first_channel);
-  const auto written = destination_area(self, destinations, self.result_channels(area->channels, read.channels));
+  ImageShape result = sources.front()->shape;
+  result.channels = self.result_channels(area->channels, read.channels);
+  const auto written = destination_area(self, destinations, self.gradient_shape(result, forward).channels);
   if (!written) return Error{written.error()};
 
   ImageWork work(encoding);
@@ -98,8 +100,9 @@ std::vector<ImageObject*> make_destinations(MPS::CNNGradientKernel* kernel, MTL:
   const size_t source_channels =
       std::min<size_t>(self->secondary_channel_max_count,
                        shape.channels - std::min(shape.channels, forward ? forward->source_channel_offset : 0));
-  shape.channels =
-      self->result_channels(gradients.front()->shape.channels, source_channels) + self->destination_channel_offset;
+  shape.channels = self->result_channels(gradients.front()->shape.channels, source_channels);
+  shape = self->gradient_shape(shape, forward);
+  shape.channels += self->destination_channel_offset;
   return allocate_images(
       *self, kernel, command_buffer,
       MPS::ImageDescriptor::imageDescriptor(shape.format, shape.width, shape.height, shape.channels, shape.images,

@@ -46,7 +46,8 @@ Status encode(Encoding& encoding, const CnnKernelPart& self, std::span<ImageObje
               std::span<ImageObject* const> destinations, std::vector<MPS::State*> states) {
   if (auto status = check_batch(sources, "sourceImage"); !status) return status;
   if (auto status = check_batch(destinations, "destinationImage"); !status) return status;
-  if (auto status = check_edge_mode(self.window.edge_mode, "edgeMode"); !status) return status;
+  if (!self.takes_constant_edges() || self.window.edge_mode != MPS::ImageEdgeModeConstant)
+    if (auto status = check_edge_mode(self.window.edge_mode, "edgeMode"); !status) return status;
   if (sources.size() != destinations.size())
     return Error{
         fmt::format("there are {} sourceImages and {} destinationImages", sources.size(), destinations.size())};
@@ -56,7 +57,11 @@ Status encode(Encoding& encoding, const CnnKernelPart& self, std::span<ImageObje
   ImageArea read = whole(sources);
   read.first_channel = self.source_channel_offset;
   read.channels = *channels;
-  auto written = destination_area(self, destinations, self.result_channels(*channels));
+  const size_t all_channels = destinations.front()->shape.channels;
+  auto written = destination_area(self, destinations,
+                                  self.writes_all_channels()
+                                      ? all_channels - std::min<size_t>(all_channels, self.destination_channel_offset)
+                                      : self.result_channels(*channels));
   if (!written) return Error{written.error()};
   if (sources.size() == 1) {
     if (self.offset_z < 0 || size_t(self.offset_z) >= read.images)

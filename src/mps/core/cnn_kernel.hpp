@@ -48,6 +48,9 @@ class CnnKernelPart : public LayerPart {
   NS::UInteger source_channel_offset = 0, source_channel_max_count = NS::UIntegerMax;
 
   virtual size_t result_channels(size_t source_channels) const { return source_channels; }
+  // Whether the destination says how many channels are written, and not result_channels().
+  virtual bool writes_all_channels() const { return false; }
+  virtual bool takes_constant_edges() const { return false; }
   // Of the pixels and images too, where they do not follow from window and padding policy.
   virtual ImageShape result_shape(const ImageShape& source, const ImageShape& suggested) const {
     (void)source;
@@ -102,6 +105,11 @@ class CnnGradientPart : public CnnBinaryPart {
   virtual size_t result_channels(size_t gradient_channels, size_t source_channels) const {
     (void)gradient_channels;
     return source_channels;
+  }
+  // Of the pixels too, where the gradient is that of another image than sourceImage. `forward` may be null.
+  virtual ImageShape gradient_shape(const ImageShape& suggested, const GradientStatePart* forward) const {
+    (void)forward;
+    return suggested;
   }
   virtual Status encode_gradient(Encoding& encoding, CnnGradientTask& task) const = 0;
 };

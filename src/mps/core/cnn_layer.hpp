@@ -24,6 +24,11 @@ std::vector<ImageObject*> allocate_images(const LayerPart& layer, MPS::Kernel* k
                                           MTL::CommandBuffer* command_buffer, MPS::ImageDescriptor* descriptor,
                                           size_t count);
 
+// One encode of a kernel with two sources, of a batch or of single images; `states` is empty where none are asked for.
+void encode_binary(MPS::CNNBinaryKernel* kernel, MTL::CommandBuffer* command_buffer,
+                   const std::vector<ImageObject*>& primaries, const std::vector<ImageObject*>& secondaries,
+                   const std::vector<ImageObject*>& destinations, const std::vector<MPS::State*>& states);
+
 MPS::StateBatch* batch_of(const std::vector<MPS::State*>& states);  // autoreleased
 
 }  // namespace metalloid::mps

@@ -204,6 +204,12 @@ ImageTensor ImageWork::shifted(const ImageTensor& source, NS::Integer x, NS::Int
   return copy;
 }
 
+void ImageWork::copy(const ImageTensor& source, const ImageTensor& result, NS::Integer x, NS::Integer y,
+                     MPS::ImageEdgeMode edge_mode) {
+  encode_copy(encoding_, {source, format_of(source.type)}, {result, format_of(result.type)}, result.channels, x, y,
+              edge_mode);
+}
+
 ImageTensor ImageWork::packed(const ImageTensor& source) {
   ImageTensor copy = scratch_tensor(source.images, source.height, source.width, source.channels, source.type);
   copy.padding_is_zero = true;

@@ -59,6 +59,9 @@ class ImageWork {
   // Reads, with `edge_mode` outside, `width` x `height` pixels from (x, y) on: for kernels that read pixel by pixel.
   ImageTensor shifted(const ImageTensor& source, NS::Integer x, NS::Integer y, size_t width, size_t height,
                       MPS::ImageEdgeMode edge_mode);
+  // Writes those pixels into a tensor of the same type; channels that the source does not have become 0.
+  void copy(const ImageTensor& source, const ImageTensor& result, NS::Integer x, NS::Integer y,
+            MPS::ImageEdgeMode edge_mode);
   // The same numbers, their pixels filled up with zeros and without gaps.
   ImageTensor packed(const ImageTensor& source);
   void finish();

@@ -1,14 +1,19 @@
-// Arithmetic of two images. Strides of 0 repeat a number along a direction.
+// Arithmetic of two images, and its gradients. Strides of 0 repeat a number along a direction; its gradient is then the
+// sum of those along it.
 #include "image.h"
 
 constant uint operation [[function_constant(0)]];
+constant uint comparison [[function_constant(1)]];
 
-enum Operation : uint { operation_add, operation_subtract, operation_multiply, operation_divide };
+enum Operation : uint {
+  operation_add, operation_subtract, operation_multiply, operation_divide, operation_compare
+};
+enum Comparison : uint { equal, not_equal, less, less_or_equal, greater, greater_or_equal };
 
 struct Arithmetic {
   ImageTensor primary, secondary, result;
   uint primary_channel_stride, secondary_channel_stride;
-  float primary_scale, secondary_scale, bias, minimum, maximum;
+  float primary_scale, secondary_scale, bias, minimum, maximum, threshold;
 };
 
 inline float combined(float x, float y) {
@@ -17,6 +22,18 @@ inline float combined(float x, float y) {
     case operation_subtract: return x - y;
     case operation_multiply: return x * y;
     default: return x / y;
+  }
+}
+
+inline bool compared(float x, float y, float threshold) {
+  const float difference = x - y;
+  switch (comparison) {
+    case equal: return abs(difference) <= threshold;
+    case not_equal: return !(abs(difference) <= threshold);
+    case less: return difference < -threshold;
+    case less_or_equal: return difference <= threshold;
+    case greater: return difference > threshold;
+    default: return difference >= -threshold;
   }
 }
 
@@ -34,7 +51,66 @@ inline ulong place(constant ImageTensor& tensor, uint image, uint x, uint y) {
     const float first = primary[place(p.primary, image, x, y) + channel * p.primary_channel_stride];             \
     const float second = secondary[place(p.secondary, image, x, y) + channel * p.secondary_channel_stride];      \
     const float value = combined(p.primary_scale * first, p.secondary_scale * second) + p.bias;                  \
-    result[place(p.result, image, x, y) + channel] = T(clamp(value, p.minimum, p.maximum));                      \
+    result[place(p.result, image, x, y) + channel] =                                                             \
+        operation == operation_compare ? T(compared(first, second, p.threshold))                                 \
+                                       : T(clamp(value, p.minimum, p.maximum));                                  \
   }
 ARITHMETIC(float)
 ARITHMETIC(half)
+
+constant uint in_parts [[function_constant(2)]];
+
+struct ArithmeticGradient {
+  ImageTensor gradient, other, result;
+  uint other_channel_stride;
+  int x, y;  // of the result's first number in the gradient, where it is not repeated
+  uint repeats_x, repeats_y, repeats_channels;
+  float factor;
+  uint parts;
+};
+
+// The places along an axis of the gradient that a number of the result belongs to.
+inline int2 places(uint i, int first, bool repeats, uint size) {
+  if (repeats) return int2(0, size);
+  const int place = int(i) + first;
+  return place >= 0 && place < int(size) ? int2(place, place + 1) : int2(0, 0);
+}
+
+#define ARITHMETIC_GRADIENT(T)                                                                                   \
+  [[host_name("arithmetic_gradient_" #T)]] kernel void arithmetic_gradient_##T(                                  \
+      device const T* gradient [[buffer(0)]], device const T* other [[buffer(1)]],                               \
+      device T* result [[buffer(2)]], device float* partial [[buffer(3)]],                                       \
+      constant ArithmeticGradient& p [[buffer(4)]], uint3 position [[thread_position_in_grid]]) {                \
+    const uint channel = position.x % p.result.channels, column = position.x / p.result.channels;                \
+    const uint row = position.y / p.parts, part = position.y % p.parts, image = position.z;                      \
+    const int2 columns = places(column, p.x, p.repeats_x, p.gradient.width);                                     \
+    const int2 rows = places(row, p.y, p.repeats_y, p.gradient.height);                                          \
+    const int2 channels = places(channel, 0, p.repeats_channels, p.gradient.channels);                           \
+    float sum = 0;                                                                                               \
+    for (int y = rows.x + int(part); y < rows.y; y += int(p.parts))                                              \
+      for (int x = columns.x; x < columns.y; ++x)                                                                \
+        for (int c = channels.x; c < channels.y; ++c) {                                                          \
+          const float g = gradient[place(p.gradient, image, x, y) + c];                                          \
+          sum += operation == operation_multiply                                                                 \
+                     ? g * float(other[place(p.other, image, x, y) + c * p.other_channel_stride])                \
+                     : g;                                                                                        \
+        }                                                                                                        \
+    if (in_parts)                                                                                                \
+      partial[((ulong(part) * p.result.images + image) * p.result.height + row) * p.result.width *               \
+                  p.result.channels + position.x] = sum;                                                         \
+    else                                                                                                         \
+      result[place(p.result, image, column, row) + channel] = T(p.factor * sum);                                 \
+  }                                                                                                              \
+  [[host_name("arithmetic_gradient_sum_" #T)]] kernel void arithmetic_gradient_sum_##T(                          \
+      device const float* partial [[buffer(0)]], device T* result [[buffer(1)]],                                 \
+      constant ArithmeticGradient& p [[buffer(2)]], uint3 position [[thread_position_in_grid]]) {                \
+    const uint channel = position.x % p.result.channels, column = position.x / p.result.channels;                \
+    const uint row = p.result.width * p.result.channels;                                                         \
+    float sum = 0;                                                                                               \
+    for (uint part = 0; part < p.parts; ++part)                                                                  \
+      sum += partial[((ulong(part) * p.result.images + position.z) * p.result.height + position.y) * row +       \
+                     position.x];                                                                                \
+    result[place(p.result, position.z, column, position.y) + channel] = T(p.factor * sum);                       \
+  }
+ARITHMETIC_GRADIENT(float)
+ARITHMETIC_GRADIENT(half)

@@ -1,5 +1,7 @@
-// Batch normalization of images. Sums over a batch are made in parts: a thread has a channel and every n-th row of
-// pixels, so that neighbouring threads read neighbouring numbers; a second kernel puts the parts together.
+// Batch, instance and group normalization of images. Sums over a slice, which is a channel of a batch or of one image,
+// are made in parts: a thread has a channel and every n-th row of pixels, so that neighbouring threads read neighbouring
+// numbers; a second kernel puts the parts together. A slice's statistics and sums are a row of numbers, one for each
+// channel.
 #include "image.h"
 #include "neuron.h"
 
@@ -9,10 +11,13 @@ struct Normalization {
   ImageTensor source, gradient, result;
   NeuronParameters parameters;
   float epsilon;
-  uint parts;
+  uint parts, rows;   // threads that share the rows of pixels of a slice
+  uint slice_stride;  // from an image's statistics and sums to those of the next: 0 where a batch has the same
+  float count;        // of numbers that share statistics
+  uint sums_have_gamma;
 };
 
-// From one channel's number to those of the next part; a part has a row of `channels` for each kind of number.
+// A part has a row of `channels` for each kind of number.
 struct Parts {
   uint channels, parts, rows, width;
 
@@ -23,17 +28,17 @@ struct Parts {
 #define IMAGE_STATISTICS(T)                                                                                         \
   [[host_name("image_statistics_" #T)]] kernel void image_statistics_##T(                                           \
       device const T* source [[buffer(0)]], device float* partial [[buffer(1)]],                                    \
-      constant Normalization& p [[buffer(2)]], uint2 position [[thread_position_in_grid]]) {                        \
-    const uint channel = position.x, part = position.y, rows = p.source.images * p.source.height;                   \
+      constant Normalization& p [[buffer(2)]], uint3 position [[thread_position_in_grid]]) {                        \
+    const uint channel = position.x, part = position.y, first = position.z * p.rows, end = first + p.rows;          \
     float sum = 0, squares = 0, count = 0;                                                                          \
-    for (uint row = part; row < rows; row += p.parts) {                                                             \
+    for (uint row = first + part; row < end; row += p.parts) {                                                             \
       device const T* numbers = source + row / p.source.height * p.source.image_stride +                            \
                                 ulong(row % p.source.height) * p.source.row_stride + channel;                       \
       for (uint x = 0; x < p.source.width; ++x) sum += float(numbers[x * p.source.pixel_stride]);                   \
       count += p.source.width;                                                                                      \
     }                                                                                                               \
     const float mean = sum / count;                                                                                 \
-    for (uint row = part; row < rows; row += p.parts) {                                                             \
+    for (uint row = first + part; row < end; row += p.parts) {                                                             \
       device const T* numbers = source + row / p.source.height * p.source.image_stride +                            \
                                 ulong(row % p.source.height) * p.source.row_stride + channel;                       \
       for (uint x = 0; x < p.source.width; ++x) {                                                                   \
@@ -41,15 +46,18 @@ struct Parts {
         squares = fma(difference, difference, squares);                                                             \
       }                                                                                                             \
     }                                                                                                               \
-    partial[(2 * part) * p.source.channels + channel] = mean;                                                       \
-    partial[(2 * part + 1) * p.source.channels + channel] = squares;                                                \
+    partial += 2 * (position.z * p.parts + part) * p.source.channels;                                               \
+    partial[channel] = mean;                                                                                        \
+    partial[p.source.channels + channel] = squares;                                                                 \
   }
 IMAGE_STATISTICS(float)
 IMAGE_STATISTICS(half)
 
 [[host_name("image_statistics_combine")]] kernel void image_statistics_combine(
     device const float* partial [[buffer(0)]], device float* mean [[buffer(1)]], device float* variance [[buffer(2)]],
-    constant Parts& p [[buffer(3)]], uint channel [[thread_position_in_grid]]) {
+    constant Parts& p [[buffer(3)]], uint2 position [[thread_position_in_grid]]) {
+  const uint channel = position.x, slice = position.y;
+  partial += 2 * slice * p.parts * p.channels;
   float count = 0, average = 0, squares = 0;
   for (uint part = 0; part < p.parts; ++part) {
     const float more = p.numbers_in(part), difference = partial[(2 * part) * p.channels + channel] - average;
@@ -57,8 +65,8 @@ IMAGE_STATISTICS(half)
     average += difference * (more / count);
     squares += partial[(2 * part + 1) * p.channels + channel] + difference * difference * more * (1 - more / count);
   }
-  mean[channel] = average;
-  variance[channel] = squares / count;
+  mean[slice * p.channels + channel] = average;
+  variance[slice * p.channels + channel] = squares / count;
 }
 
 // The numbers of a channel, and what they make of its pixels.
@@ -75,8 +83,9 @@ struct Channel {
 
 inline Channel channel_of(device const float* mean, device const float* variance, device const float* gamma,
                           device const float* beta, device const float* slopes, constant Normalization& p,
-                          uint channel) {
-  Channel c = {mean[channel], 1 / sqrt(variance[channel] + p.epsilon), gamma[channel], beta[channel], p.parameters};
+                          uint slice, uint channel) {
+  const uint i = slice * p.slice_stride + channel;
+  Channel c = {mean[i], 1 / sqrt(variance[i] + p.epsilon), gamma[channel], beta[channel], p.parameters};
   if (neuron_type == neuron_prelu) c.parameters.a = slopes[channel];
   return c;
 }
@@ -90,7 +99,7 @@ inline Channel channel_of(device const float* mean, device const float* variance
       device const float* beta [[buffer(5)]], device const float* slopes [[buffer(6)]],                             \
       constant Normalization& p [[buffer(7)]], uint3 position [[thread_position_in_grid]]) {                        \
     const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                        \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, channel);                                  \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                                  \
     result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                           \
            x * p.result.pixel_stride + channel] =                                                                   \
         T(c.result(source[position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +            \
@@ -101,11 +110,11 @@ inline Channel channel_of(device const float* mean, device const float* variance
       device float* partial [[buffer(2)]], device const float* mean [[buffer(3)]],                                  \
       device const float* variance [[buffer(4)]], device const float* gamma [[buffer(5)]],                          \
       device const float* beta [[buffer(6)]], device const float* slopes [[buffer(7)]],                             \
-      constant Normalization& p [[buffer(8)]], uint2 position [[thread_position_in_grid]]) {                        \
-    const uint channel = position.x, part = position.y, rows = p.source.images * p.source.height;                   \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, channel);                                  \
+      constant Normalization& p [[buffer(8)]], uint3 position [[thread_position_in_grid]]) {                        \
+    const uint channel = position.x, part = position.y, first = position.z * p.rows, end = first + p.rows;          \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                                  \
     float of_gamma = 0, of_beta = 0;                                                                                \
-    for (uint row = part; row < rows; row += p.parts) {                                                             \
+    for (uint row = first + part; row < end; row += p.parts) {                                                             \
       const uint image = row / p.source.height, y = row % p.source.height;                                          \
       device const T* numbers = source + image * p.source.image_stride + ulong(y) * p.source.row_stride + channel;  \
       device const T* slopes_of = gradient + image * p.gradient.image_stride + ulong(y) * p.gradient.row_stride +   \
@@ -117,8 +126,9 @@ inline Channel channel_of(device const float* mean, device const float* variance
         of_gamma = fma(g, c.normalized(value), of_gamma);                                                           \
       }                                                                                                             \
     }                                                                                                               \
-    partial[(2 * part) * p.source.channels + channel] = of_gamma;                                                   \
-    partial[(2 * part + 1) * p.source.channels + channel] = of_beta;                                                \
+    partial += 2 * (position.z * p.parts + part) * p.source.channels;                                               \
+    partial[channel] = of_gamma;                                                                                    \
+    partial[p.source.channels + channel] = of_beta;                                                                 \
   }                                                                                                                 \
   [[host_name("image_normalization_gradient_" #T)]] kernel void image_normalization_gradient_##T(                   \
       device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]], device T* result [[buffer(2)]], \
@@ -128,29 +138,87 @@ inline Channel channel_of(device const float* mean, device const float* variance
       device const float* of_beta [[buffer(9)]], constant Normalization& p [[buffer(10)]],                          \
       uint3 position [[thread_position_in_grid]]) {                                                                 \
     const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                        \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, channel);                                  \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                                  \
     const float value = source[position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +       \
                                x * p.source.pixel_stride + channel];                                                \
     const float g = c.before_neuron(gradient[position.z * p.gradient.image_stride +                                 \
                                              ulong(position.y) * p.gradient.row_stride +                            \
                                              x * p.gradient.pixel_stride + channel],                                \
                                     value);                                                                         \
-    const float count = float(p.source.images) * p.source.height * p.source.width;                                  \
+    const uint i = position.z * p.slice_stride + channel;                                                           \
+    const float means = (of_beta[i] + c.normalized(value) * of_gamma[i]) / p.count;                                 \
     result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                           \
            x * p.result.pixel_stride + channel] =                                                                   \
-        T(c.gamma * c.inverse * (g - (of_beta[channel] + c.normalized(value) * of_gamma[channel]) / count));        \
+        T(c.inverse * (c.gamma * g - (p.sums_have_gamma ? means : c.gamma * means)));                               \
   }
 IMAGE_NORMALIZATION(float)
 IMAGE_NORMALIZATION(half)
 
 [[host_name("image_normalization_sums_combine")]] kernel void image_normalization_sums_combine(
     device const float* partial [[buffer(0)]], device float* of_gamma [[buffer(1)]], device float* of_beta [[buffer(2)]],
-    constant Parts& p [[buffer(3)]], uint channel [[thread_position_in_grid]]) {
+    constant Parts& p [[buffer(3)]], uint2 position [[thread_position_in_grid]]) {
+  const uint channel = position.x, slice = position.y;
+  partial += 2 * slice * p.parts * p.channels;
   float first = 0, second = 0;
   for (uint part = 0; part < p.parts; ++part) {
     first += partial[(2 * part) * p.channels + channel];
     second += partial[(2 * part + 1) * p.channels + channel];
   }
-  of_gamma[channel] = first;
-  of_beta[channel] = second;
+  of_gamma[slice * p.channels + channel] = first;
+  of_beta[slice * p.channels + channel] = second;
+}
+
+// Channels that are normalized together. Every channel gets its group's numbers.
+struct Groups {
+  uint channels, size;
+
+  uint first(uint channel) const constant { return channel / size * size; }
+};
+
+// Channels have equally many numbers: the mean of means, and the mean of variances and squared distances of means.
+[[host_name("image_group_statistics")]] kernel void image_group_statistics(
+    device const float* means [[buffer(0)]], device const float* variances [[buffer(1)]],
+    device float* mean [[buffer(2)]], device float* variance [[buffer(3)]], constant Groups& p [[buffer(4)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const uint i = position.y * p.channels + position.x, first = position.y * p.channels + p.first(position.x);
+  float average = 0, squares = 0;
+  for (uint j = first; j < first + p.size; ++j) average += (means[j] - average) / (j - first + 1);
+  for (uint j = first; j < first + p.size; ++j)
+    squares += variances[j] + (means[j] - average) * (means[j] - average);
+  mean[i] = average;
+  variance[i] = squares / p.size;
+}
+
+// What the channels of a group, each times its gamma, add to the gradients of their mean and variance.
+[[host_name("image_group_sums")]] kernel void image_group_sums(
+    device const float* of_gamma [[buffer(0)]], device const float* of_beta [[buffer(1)]],
+    device const float* gamma [[buffer(2)]], device float* first_sum [[buffer(3)]],
+    device float* second_sum [[buffer(4)]], constant Groups& p [[buffer(5)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const uint row = position.y * p.channels, first = p.first(position.x);
+  float x = 0, y = 0;
+  for (uint channel = first; channel < first + p.size; ++channel) {
+    x = fma(gamma[channel], of_gamma[row + channel], x);
+    y = fma(gamma[channel], of_beta[row + channel], y);
+  }
+  first_sum[row + position.x] = x;
+  second_sum[row + position.x] = y;
+}
+
+// The sums of `count` slices from `first` on, which share a state.
+struct StateSlices {
+  uint channels, first, count;
+};
+
+[[host_name("image_state_gradients")]] kernel void image_state_gradients(
+    device const float* of_gamma [[buffer(0)]], device const float* of_beta [[buffer(1)]],
+    device float* gamma_result [[buffer(2)]], device float* beta_result [[buffer(3)]],
+    constant StateSlices& p [[buffer(4)]], uint channel [[thread_position_in_grid]]) {
+  float x = 0, y = 0;
+  for (uint slice = p.first; slice < p.first + p.count; ++slice) {
+    x += of_gamma[slice * p.channels + channel];
+    y += of_beta[slice * p.channels + channel];
+  }
+  gamma_result[channel] = x;
+  beta_result[channel] = y;
 }

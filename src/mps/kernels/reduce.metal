@@ -1,4 +1,5 @@
-// Reductions of images along one direction, one number of the result for each thread.
+// Reductions of images along one direction, one number of the result for each thread; those of channels with weights
+// too.
 #include "image.h"
 
 constant uint reduction [[function_constant(0)]];
@@ -43,3 +44,31 @@ float reduced(device const T* numbers, constant Reduce& p) {
   }
 REDUCE(float)
 REDUCE(half)
+
+struct WeightedReduce {
+  ImageTensor source, weights, result;
+};
+
+enum Weighing : uint { weighted_sum, weighted_mean, weighted_by_non_zero };
+
+#define WEIGHTED_REDUCE(T)                                                                                        \
+  [[host_name("weighted_reduce_" #T)]] kernel void weighted_reduce_##T(                                           \
+      device const T* source [[buffer(0)]], device const T* weights [[buffer(1)]], device T* result [[buffer(2)]], \
+      constant WeightedReduce& p [[buffer(3)]], uint3 position [[thread_position_in_grid]]) {                     \
+    source += position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +                      \
+              position.x * p.source.pixel_stride;                                                                 \
+    weights += position.z * p.weights.image_stride + ulong(position.y) * p.weights.row_stride +                   \
+               position.x * p.weights.pixel_stride;                                                               \
+    float sum = 0, count = 0;                                                                                     \
+    for (uint channel = 0; channel < p.source.channels; ++channel) {                                              \
+      const float weight = weights[channel];                                                                      \
+      sum = fma(float(source[channel]), weight, sum);                                                             \
+      count += weight != 0 ? 1 : 0;                                                                               \
+    }                                                                                                             \
+    if (reduction == weighted_mean) sum /= p.source.channels;                                                     \
+    if (reduction == weighted_by_non_zero) sum = count == 0 ? 0 : sum / count;                                    \
+    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                         \
+           position.x * p.result.pixel_stride] = T(sum);                                                          \
+  }
+WEIGHTED_REDUCE(float)
+WEIGHTED_REDUCE(half)

@@ -1,32 +1,22 @@
-#include <MetalPerformanceShaders/MPSMatrixRandom.hpp>
+#include "mps/matrix/random.hpp"
+
 #include <cmath>
 
 #include "mps/core/counter.hpp"
 #include "mps/core/data_type.hpp"
-#include "mps/core/encoding.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/arguments.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
-struct Distribution {
-  MPS::MatrixRandomDistribution type = MPS::MatrixRandomDistributionDefault;
-  float minimum = 0, maximum = 1, mean = 0, standard_deviation = 1;
-};
-
-class MatrixRandomPart : public KernelPart {
+class PhiloxPart : public MatrixRandomPart {
  public:
-  MPS::DataType type = MPS::DataTypeUInt32;
-  uint64_t seed = 0;
-  Distribution distribution;
-  NS::UInteger batch_start = 0, batch_size = NS::UIntegerMax;
   Counter counter;  // how far the generator has come
+
+  void encode_numbers(Encoding& encoding, const RandomPlace& place) override;
 };
 
 namespace {
-
-using RandomPhiloxObject = Object<MPS::MatrixRandomPhilox, MatrixRandomPart>;
 
 class DistributionObject final : public MPS::MatrixRandomDistributionDescriptor {
  public:
@@ -53,32 +43,47 @@ MPS::MatrixRandomDistributionDescriptor* new_distribution(const Distribution& di
 
 constexpr size_t numbers_per_counter = 4;
 
+// As kernels/random_philox.metal has it.
 struct Shape {
   uint64_t key, first_counter;
   uint32_t columns, counters_per_row;
   uint64_t row, matrix;  // strides
-  float minimum, maximum, mean, standard_deviation;
+  KernelDistribution distribution;
 };
 
-void encode(Encoding& encoding, MatrixRandomPart& self, Operand first, size_t rows, size_t columns, size_t matrices,
-            RowStrides strides) {
-  const size_t counters = (columns + numbers_per_counter - 1) / numbers_per_counter;
-  const Distribution& distribution = self.distribution;
-  const Shape shape{self.seed,
-                    self.counter.take(counters * rows * matrices),
-                    uint32_t(columns),
+}  // namespace
+
+void PhiloxPart::encode_numbers(Encoding& encoding, const RandomPlace& place) {
+  const size_t counters = (place.columns + numbers_per_counter - 1) / numbers_per_counter;
+  const Shape shape{seed,
+                    counter.take(counters * place.rows * place.matrices),
+                    uint32_t(place.columns),
                     uint32_t(counters),
-                    strides.row,
-                    strides.matrix,
-                    distribution.minimum,
-                    distribution.maximum,
-                    distribution.mean,
-                    distribution.standard_deviation};
-  encoding.dispatch({fmt::format("random_philox_{}", metal_name_of(self.type)), {uint32_t(distribution.type)}},
-                    MTL::Size(counters, rows, matrices), threads_along_row(counters), first, shape);
+                    place.strides.row,
+                    place.strides.matrix,
+                    distribution.numbers};
+  encoding.dispatch({fmt::format("random_philox_{}", metal_name_of(type)), {uint32_t(distribution.type)}},
+                    MTL::Size(counters, place.rows, place.matrices), threads_along_row(counters), place.first, shape);
 }
 
-}  // namespace
+bool set_random(MatrixRandomPart& part, MPS::DataType type, uint64_t seed,
+                const MPS::MatrixRandomDistributionDescriptor* descriptor, const char* call) {
+  const auto refuse = [&](const std::string& reason) {
+    foundation::report_misuse(call, reason);
+    return false;
+  };
+  if (!descriptor) return refuse("distributionDescriptor is null");
+  if (type != MPS::DataTypeUInt32 && type != MPS::DataTypeFloat32)
+    return refuse(fmt::format("destinationDataType is {}; UInt32 and Float32 can be made", name_of(type)));
+  const Distribution& distribution = *body(descriptor);
+  if (distribution.type != MPS::MatrixRandomDistributionDefault && type != MPS::DataTypeFloat32)
+    return refuse("numbers of a distribution are Float32; destinationDataType must be it");
+  part.type = type;
+  part.seed = seed;
+  part.distribution = distribution;
+  return true;
+}
+
 }  // namespace metalloid::mps
 
 namespace MPS {
@@ -92,7 +97,7 @@ MatrixRandomDistributionDescriptor* MatrixRandomDistributionDescriptor::defaultD
 
 MatrixRandomDistributionDescriptor* MatrixRandomDistributionDescriptor::uniformDistributionDescriptor(float minimum,
                                                                                                       float maximum) {
-  return new_distribution({.type = MatrixRandomDistributionUniform, .minimum = minimum, .maximum = maximum});
+  return new_distribution({MatrixRandomDistributionUniform, {.minimum = minimum, .maximum = maximum}});
 }
 
 MatrixRandomDistributionDescriptor* MatrixRandomDistributionDescriptor::normalDistributionDescriptor(
@@ -102,7 +107,7 @@ MatrixRandomDistributionDescriptor* MatrixRandomDistributionDescriptor::normalDi
 
 MatrixRandomDistributionDescriptor* MatrixRandomDistributionDescriptor::normalDistributionDescriptor(
     float mean, float standardDeviation, float minimum, float maximum) {
-  return new_distribution({MatrixRandomDistributionNormal, minimum, maximum, mean, standardDeviation});
+  return new_distribution({MatrixRandomDistributionNormal, {minimum, maximum, mean, standardDeviation}});
 }
 
 #define DISTRIBUTION_PROPERTY(Type, getter, setter, member)     \
@@ -114,10 +119,10 @@ MatrixRandomDistributionDescriptor* MatrixRandomDistributionDescriptor::normalDi
     if (Distribution* self = body(this)) self->member = value;  \
   }
 DISTRIBUTION_PROPERTY(MatrixRandomDistribution, distributionType, setDistributionType, type)
-DISTRIBUTION_PROPERTY(float, minimum, setMinimum, minimum)
-DISTRIBUTION_PROPERTY(float, maximum, setMaximum, maximum)
-DISTRIBUTION_PROPERTY(float, mean, setMean, mean)
-DISTRIBUTION_PROPERTY(float, standardDeviation, setStandardDeviation, standard_deviation)
+DISTRIBUTION_PROPERTY(float, minimum, setMinimum, numbers.minimum)
+DISTRIBUTION_PROPERTY(float, maximum, setMaximum, numbers.maximum)
+DISTRIBUTION_PROPERTY(float, mean, setMean, numbers.mean)
+DISTRIBUTION_PROPERTY(float, standardDeviation, setStandardDeviation, numbers.standard_deviation)
 
 MPS_READONLY(MatrixRandom, MatrixRandomPart, DataType, destinationDataType, type, (DataTypeInvalid))
 MPS_READONLY(MatrixRandom, MatrixRandomPart, MatrixRandomDistribution, distributionType, distribution.type,
@@ -135,7 +140,7 @@ void MatrixRandom::encode(MTL::CommandBuffer* commandBuffer, const Matrix* desti
   arguments.require(matrix.type == self->type, "destinationMatrix has the type {}, and destinationDataType is {}",
                     name_of(matrix.type), name_of(self->type));
   if (encoding.check(arguments.status()))
-    mps::encode(encoding, *self, matrix.first, matrix.rows, matrix.columns, matrix.matrices, matrix.strides);
+    self->encode_numbers(encoding, {matrix.first, matrix.rows, matrix.columns, matrix.matrices, matrix.strides});
 }
 
 void MatrixRandom::encode(MTL::CommandBuffer* commandBuffer, const Vector* destinationVector) {
@@ -147,11 +152,12 @@ void MatrixRandom::encode(MTL::CommandBuffer* commandBuffer, const Vector* desti
   const VectorView vector = arguments.vector(destinationVector, 1, "destinationVector");
   arguments.require(vector.type == self->type, "destinationVector has the type {}, and destinationDataType is {}",
                     name_of(vector.type), name_of(self->type));
-  if (encoding.check(arguments.status())) mps::encode(encoding, *self, vector.first, 1, vector.length, 1, {});
+  if (encoding.check(arguments.status()))
+    self->encode_numbers(encoding, {.first = vector.first, .columns = vector.length});
 }
 
 MatrixRandomPhilox* MatrixRandomPhilox::alloc() {
-  return new RandomPhiloxObject("MPSMatrixRandomPhilox");
+  return new mps::Object<MatrixRandomPhilox, PhiloxPart>("MPSMatrixRandomPhilox");
 }
 
 MatrixRandomPhilox* MatrixRandomPhilox::init(MTL::Device* device) {
@@ -164,25 +170,9 @@ MatrixRandomPhilox* MatrixRandomPhilox::init(MTL::Device* device, DataType desti
 
 MatrixRandomPhilox* MatrixRandomPhilox::init(MTL::Device* device, DataType destinationDataType, NS::UInteger seed,
                                              const MatrixRandomDistributionDescriptor* distributionDescriptor) {
-  constexpr const char* call =
-      "-[MPSMatrixRandomPhilox initWithDevice:destinationDataType:seed:distributionDescriptor:]";
-  auto* self = part_of<MatrixRandomPart>(this);
-  if (!self) return nullptr;
-  const auto refuse = [&](const std::string& reason) {
-    foundation::report_misuse(call, reason);
-    return foundation::failed_init(this);
-  };
-  if (!distributionDescriptor) return refuse("distributionDescriptor is null");
-  if (destinationDataType != DataTypeUInt32 && destinationDataType != DataTypeFloat32)
-    return refuse(
-        fmt::format("destinationDataType is {}; UInt32 and Float32 can be made", name_of(destinationDataType)));
-  const Distribution& distribution = *body(distributionDescriptor);
-  if (distribution.type != MatrixRandomDistributionDefault && destinationDataType != DataTypeFloat32)
-    return refuse("numbers of a distribution are Float32; destinationDataType must be it");
-  self->type = destinationDataType;
-  self->seed = seed;
-  self->distribution = distribution;
-  return init_kernel(this, self, device, call);
+  return init_random<PhiloxPart>(
+      this, device, destinationDataType, seed, distributionDescriptor,
+      "-[MPSMatrixRandomPhilox initWithDevice:destinationDataType:seed:distributionDescriptor:]");
 }
 
 }  // namespace MPS

@@ -1,0 +1,73 @@
+// MTGP32, the Mersenne twister for graphics processors of Saito and Matsumoto, with 351 words of state:
+//   x[i + 351] = f(x[i], x[i + 1], x[i + pos]), and the number that is given is x[i + 351] tempered with x[i + pos - 1].
+// A SIMD-group has a stream with a state of its own, and makes 32 words of it at once: no word needs the 258 before it.
+// Streams take turns in blocks of 128 numbers, four for each lane.
+#include "random.h"
+
+constant constexpr uint words = 351, ring = 512, lanes = 32, steps = 4;
+
+struct Parameters {
+  uint position, shift_1, shift_2;
+  uint recursion[4], tempering[4];  // for each of four bits
+};
+
+struct Shape {
+  uint streams, sets;
+  uint columns, rows, matrices;
+  uint blocks;        // of every stream
+  ulong row, matrix;  // strides
+  Distribution distribution;
+};
+
+inline uint of_bits(uint x, constant uint* values) {
+  return (x & 1 ? values[0] : 0) ^ (x & 2 ? values[1] : 0) ^ (x & 4 ? values[2] : 0) ^ (x & 8 ? values[3] : 0);
+}
+
+inline uint recursion(constant Parameters& p, uint x, uint next, uint other) {
+  x = (x & 0xfff80000) ^ next;
+  x ^= x << p.shift_1;
+  const uint y = x ^ (other >> p.shift_2);
+  return y ^ of_bits(y, p.recursion);
+}
+
+inline uint tempered(constant Parameters& p, uint x, uint other) {
+  other ^= other >> 16;
+  other ^= other >> 8;
+  return x ^ of_bits(other, p.tempering);
+}
+
+#define RANDOM_MTGP32(T)                                                                                             \
+  [[host_name("random_mtgp32_" #T)]] kernel void random_mtgp32_##T(                                                  \
+      device T* result [[buffer(0)]], device uint* states [[buffer(1)]], constant Parameters* sets [[buffer(2)]],    \
+      constant Shape& shape [[buffer(3)]], uint stream [[threadgroup_position_in_grid]],                             \
+      uint lane [[thread_index_in_threadgroup]]) {                                                                   \
+    threadgroup uint state[ring];                                                                                    \
+    constant Parameters& p = sets[stream % shape.sets];                                                              \
+    device uint* saved = states + stream * words;                                                                    \
+    for (uint i = lane; i < words; i += lanes) state[i] = saved[i];                                                  \
+    threadgroup_barrier(mem_flags::mem_threadgroup);                                                                 \
+    const ulong matrix_numbers = ulong(shape.rows) * shape.columns, count = matrix_numbers * shape.matrices;         \
+    uint first = 0;                                                                                                  \
+    for (uint block = 0; block < shape.blocks; ++block) {                                                            \
+      uint4 bits;                                                                                                    \
+      for (uint step = 0; step < steps; ++step, first += lanes) {                                                    \
+        const uint i = first + lane;                                                                                 \
+        const uint made = recursion(p, state[i % ring], state[(i + 1) % ring], state[(i + p.position) % ring]);      \
+        bits[step] = tempered(p, made, state[(i + p.position - 1) % ring]);                                          \
+        state[(i + words) % ring] = made;                                                                            \
+        threadgroup_barrier(mem_flags::mem_threadgroup);                                                             \
+      }                                                                                                              \
+      const vec<T, 4> given = numbers(bits, shape.distribution, T(0));                                               \
+      const ulong number = ((ulong(block) * shape.streams + stream) * lanes + lane) * steps;                         \
+      for (uint step = 0; step < steps; ++step) {                                                                    \
+        const ulong place = number + step;                                                                           \
+        if (place >= count) break;                                                                                   \
+        const ulong in_matrix = place % matrix_numbers;                                                              \
+        result[place / matrix_numbers * shape.matrix + in_matrix / shape.columns * shape.row +                       \
+               in_matrix % shape.columns] = given[step];                                                             \
+      }                                                                                                              \
+    }                                                                                                                \
+    for (uint i = lane; i < words; i += lanes) saved[i] = state[(first + i) % ring];                                 \
+  }
+RANDOM_MTGP32(uint)
+RANDOM_MTGP32(float)
