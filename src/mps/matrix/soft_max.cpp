@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/arguments.hpp"
@@ -57,7 +58,10 @@ void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* inpu
   const size_t columns = std::min({self.columns, source.columns, result.columns});
   const size_t rows = std::min({self.rows, source.rows, result.rows});
   const MTL::Size threads = threads_for_row(encoding.device(), columns);
-  encoding.dispatch({fmt::format("{}_{}", self.logarithm ? "log_soft_max" : "soft_max", metal_name_of(source.type))},
+  constexpr size_t held_numbers = 8;  // as kernels/soft_max.metal has it
+  const bool is_held = is_gpu(encoding.device()) && columns <= threads.width * held_numbers;
+  encoding.dispatch({fmt::format("{}soft_max{}_{}", self.logarithm ? "log_" : "", is_held ? "_held" : "",
+                                 metal_name_of(source.type))},
                     MTL::Size(threads.width, rows, std::min(source.matrices, result.matrices)), threads, source.first,
                     result.first, Shape{uint32_t(columns), source.strides, result.strides});
   source.object->was_read();
