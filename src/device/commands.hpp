@@ -63,19 +63,27 @@ struct HostWork {
   std::function<void()> work;
 };
 
+// A queue's stream on a device that has such, as math libraries are given it.
+struct LibraryStream {
+  void* handle = nullptr;  // NVIDIA: a CUstream, whose context is current
+  // What a library keeps for its work on this stream, such as handles and scratch memory. It goes with the stream, its
+  // context current; if the context has gone before, it is left alone.
+  std::shared_ptr<void> kept;
+};
+
 // Work of a math library of the device's (BLAS, neural networks), called at its turn. On a device with streams the
-// function is given the queue's (NVIDIA: a CUstream, whose context is current) and puts its work there without waiting:
-// that work comes after the commands before it and before the commands after it. Elsewhere it is given null, all before
-// it is done, and so is its own work when it returns. If it fails or throws, that sentence is the submission's fault.
+// function is given the queue's and puts its work there without waiting: that work comes after the commands before it
+// and before the commands after it. Elsewhere it is given null, all before it is done, and so is its own work when it
+// returns. If it fails or throws, that sentence is the submission's fault.
 //
 // While it runs it can neither allocate nor free memory of the device. When another submission's fault has cost the
 // device its context, it is called again in a new one.
 struct LibraryWork {
   const char* name = nullptr;     // for traces and errors, in the command list's arena
   std::vector<Argument> buffers;  // that it reads or writes: the device sees to it that they are there
-  std::function<Status(void* stream)> enqueue;
+  std::function<Status(LibraryStream* stream)> enqueue;
 
-  Status call(void* stream) const;  // enqueue(), with what it throws as an error
+  Status call(LibraryStream* stream) const;  // enqueue(), with what it throws as an error
 };
 
 class CommandList;

@@ -4,7 +4,7 @@
 
 namespace metalloid::device {
 
-Status LibraryWork::call(void* stream) const {
+Status LibraryWork::call(LibraryStream* stream) const {
   try {
     return enqueue(stream);
   } catch (const std::exception& thrown) {

@@ -296,7 +296,7 @@ void CommandRunner::carry_out(const device::LibraryWork& work) {
   if (!hold()) return;
   note_work(work.name);
   current_->has_begun = true;
-  if (const Status enqueued = work.call(stream_->handle()); !enqueued)
+  if (const Status enqueued = work.call(&stream_->for_libraries()); !enqueued)
     fail(device::FaultKind::internal, enqueued.error());
 }
 

@@ -108,6 +108,7 @@ struct KernelNode {
 
 #define METALLOID_CUDA_FUNCTIONS(FUNCTION)                                                                          \
   FUNCTION(init, "cuInit", unsigned flags)                                                                          \
+  FUNCTION(get_version, "cuDriverGetVersion", int* version)                                                         \
   FUNCTION(get_error_name, "cuGetErrorName", cuda::Code, const char** name)                                         \
   FUNCTION(get_error_string, "cuGetErrorString", cuda::Code, const char** sentence)                                 \
   FUNCTION(get_device_count, "cuDeviceGetCount", int* count)                                                        \

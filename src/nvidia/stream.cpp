@@ -22,12 +22,18 @@ Result<std::unique_ptr<Stream>> Stream::make(std::shared_ptr<Gpu> gpu) {
   if (code == cuda::Code::success) code = stream->compare_clocks(*use);
   if (code != cuda::Code::success)
     return Error{fmt::format("{} has no stream for a queue: {}", gpu->properties.name, gpu->driver.describe(code))};
+  stream->for_libraries_.handle = stream->handle_;
   return stream;
 }
 
 Stream::~Stream() {
   auto use = gpu_->use();
-  if (!use || use->generation() != generation_) return;
+  if (!use || use->generation() != generation_) {
+    // Libraries cannot give back what a context took along.
+    static_cast<void>(new std::shared_ptr<void>(std::move(for_libraries_.kept)));
+    return;
+  }
+  for_libraries_.kept.reset();
   for (cuda::Event event : events_) use->driver().destroy_event(event);
   if (anchor_) use->driver().destroy_event(anchor_);
   if (handle_) use->driver().destroy_stream(handle_);

@@ -7,6 +7,7 @@
 #include <metalloid/result.hpp>
 #include <vector>
 
+#include "device/commands.hpp"
 #include "nvidia/context.hpp"
 
 namespace metalloid::nvidia {
@@ -17,6 +18,7 @@ class Stream {
   ~Stream();
 
   cuda::Stream handle() const { return handle_; }
+  device::LibraryStream& for_libraries() { return for_libraries_; }
   uint32_t generation() const { return generation_; }
 
   uint64_t last_mark() const { return placed_; }
@@ -40,6 +42,7 @@ class Stream {
   const std::shared_ptr<Gpu> gpu_;
   const std::unique_ptr<device::Memory> word_;
   cuda::Stream handle_ = nullptr;
+  device::LibraryStream for_libraries_;
   uint32_t generation_ = 0;
   uint64_t placed_ = 0;
   std::vector<cuda::Event> events_;  // that are free

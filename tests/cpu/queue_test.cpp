@@ -55,7 +55,7 @@ TEST(Queues, CallWorkOfLibrariesAtItsTurn) {
     list.commands.push_back(kernel.dispatch({{64, 1, 1}, {16, 1, 1}, {buffer(values), bytes(by)}}, list));
   };
   add();
-  list.commands.push_back(device::LibraryWork{"doubling", {}, [&](void* stream) {
+  list.commands.push_back(device::LibraryWork{"doubling", {}, [&](device::LibraryStream* stream) {
                                                 EXPECT_EQ(stream, nullptr);
                                                 for (int& value : values) value *= 2;
                                                 return success();
@@ -68,9 +68,9 @@ TEST(Queues, CallWorkOfLibrariesAtItsTurn) {
 TEST(Queues, EndASubmissionWhoseLibraryFails) {
   Kernel kernel(increment);
   ASSERT_TRUE(kernel.pipeline) << kernel.error;
-  const std::function<Status(void*)> failures[] = {
-      [](void*) -> Status { return Error{"no room for the product"}; },
-      [](void*) -> Status { throw std::runtime_error("no room for the product"); }};
+  const std::function<Status(device::LibraryStream*)> failures[] = {
+      [](device::LibraryStream*) -> Status { return Error{"no room for the product"}; },
+      [](device::LibraryStream*) -> Status { throw std::runtime_error("no room for the product"); }};
   for (const auto& failure : failures) {
     std::vector<int> values(64);
     const int by = 3;

@@ -169,10 +169,11 @@ TEST_F(NvidiaQueues, LetLibrariesPutTheirWorkBetweenKernels) {
   device::CommandList list;
   add_to(*values, 3, *add, list);
   bool is_early = false;
-  list.commands.push_back(device::LibraryWork{"fill", {argument(*values), argument(*weights)}, [&](void* stream) {
-                                                is_early = integers(*values)[0] == 0;
-                                                return fill_first(*values, stream, 2);
-                                              }});
+  list.commands.push_back(
+      device::LibraryWork{"fill", {argument(*values), argument(*weights)}, [&](device::LibraryStream* stream) {
+                            is_early = integers(*values)[0] == 0;
+                            return fill_first(*values, stream->handle, 2);
+                          }});
   add_to(*values, 1, *add, list);
   controls_->holds_launches = true;
   const auto queue = device_->make_queue();
@@ -191,7 +192,8 @@ TEST_F(NvidiaQueues, EndASubmissionWhoseLibraryFails) {
   const auto add = kernel(adds);
   const auto values = memory(256);
   device::CommandList list;
-  list.commands.push_back(device::LibraryWork{"product", {}, [](void*) -> Status { return Error{"no room"}; }});
+  list.commands.push_back(
+      device::LibraryWork{"product", {}, [](device::LibraryStream*) -> Status { return Error{"no room"}; }});
   add_to(*values, 1, *add, list);
   const auto queue = device_->make_queue();
   const device::Outcome outcome = submit(*queue, std::move(list)).get();

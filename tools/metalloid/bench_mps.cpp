@@ -21,9 +21,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string_view>
 #include <thread>
 
 #include "bench.hpp"
+#include "bench_mps_nvidia.hpp"
 #include "bench_workload.hpp"
 #include "files.hpp"
 
@@ -238,7 +240,7 @@ double gflops(size_t n, const std::vector<double>& milliseconds) {
   return 2.0 * double(n) * double(n) * double(n) / median(milliseconds) * 1e-6;
 }
 
-void bench_mps(const std::string& json_file) {
+void bench_mps_on_cpu(const std::string& json_file) {
   LibraryProcess libraries[] = {
       {"OpenBLAS", by_openblas}, {"oneDNN sgemm", by_onednn_sgemm}, {"oneDNN matmul", by_onednn_matmul}};
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
@@ -289,6 +291,15 @@ void bench_mps(const std::string& json_file) {
     rows.push_back(row);
   }
   if (!json_file.empty()) write_output(json_file, rows.dump(2) + "\n");
+}
+
+// Processes for libraries of the CPU are made before there are threads of a device's.
+void bench_mps(const std::string& json_file) {
+  const char* wanted = std::getenv("METALLOID_DEVICE");
+  if (!wanted || std::string_view(wanted) != "nvidia") return bench_mps_on_cpu(json_file);
+  const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+  if (!device) throw Failure{exit_file_error, "there is no Metal device"};
+  bench_mps_on_nvidia(device.get(), json_file);
 }
 
 }  // namespace

@@ -32,12 +32,14 @@ n, device = 4096, 'cuda'
 torch.backends.cuda.matmul.allow_tf32 = False
 x = torch.rand(n, n, device=device); w = torch.rand(n, device=device); v = torch.rand(n, device=device)
 h, g = torch.rand(n, n, device=device).half(), torch.rand(n, n, device=device).half()
+lx, la, lb = (torch.rand(*s, device=device).bfloat16() for s in ((128, 2048), (2048, 8), (8, 2048)))
 a, b, c = (torch.rand(1 << 26, device=device) for _ in range(3))
 work = {
   'add': lambda: torch.add(a, b, out=c),
   'softmax': lambda: torch.softmax(x, 1),
   'rms_norm': lambda: torch.nn.functional.rms_norm(x, (n,), w, 1e-5),
   'matvec': lambda: torch.mv(x, v),
+  'lora': lambda: (lx @ la @ lb) * 0.5,
   'matmul_half': lambda: h @ g,
   'matmul_float': lambda: x @ x,
 }
@@ -86,6 +88,9 @@ class Bench {
   }
   MTL::Buffer* halves(size_t count) {
     return fill<uint16_t>(count, [](float value) { return static_cast<uint16_t>(device::to_half(value)); });
+  }
+  MTL::Buffer* bfloats(size_t count) {
+    return fill<uint16_t>(count, [](float value) { return static_cast<uint16_t>(device::to_bfloat(value)); });
   }
   MTL::Buffer* output(size_t bytes) {
     buffers_.push_back(NS::TransferPtr(device_->newBuffer(bytes, MTL::ResourceStorageModeShared)));
@@ -222,6 +227,31 @@ Measured matvec(Bench& bench) {
   return {"matvec", time, 4.0 * size * size, "TB/s", "17 us"};
 }
 
+Measured lora(Bench& bench) {
+  constexpr uint32_t rows = 128, columns = 2048, rank = 8;
+  constexpr float scale = 0.5f;
+  MTL::Buffer *x = bench.bfloats(rows * columns), *a = bench.bfloats(columns * rank),
+              *b = bench.bfloats(rank * columns);
+  MTL::Buffer* y = bench.output(rows * columns * 2ul);
+  uint32_t scale_bits = 0;
+  std::memcpy(&scale_bits, &scale, sizeof scale);
+  const double time = bench.time("gpu_lora", {rows * 256, 1, 1}, {256, 1, 1}, {x, a, b, y}, {scale_bits});
+  const auto at = [](MTL::Buffer* buffer, size_t place) {
+    return double{device::from_bfloat(static_cast<const uint16_t*>(buffer->contents())[place])};
+  };
+  for (const size_t row : {size_t{0}, size_t{77}, size_t{rows - 1}}) {
+    double low[rank] = {};
+    for (size_t i = 0; i < columns; ++i)
+      for (size_t r = 0; r < rank; ++r) low[r] += at(x, row * columns + i) * at(a, i * rank + r);
+    for (size_t j = 0; j < columns; j += 97) {
+      double sum = 0;
+      for (size_t r = 0; r < rank; ++r) sum += low[r] * at(b, r * columns + j);
+      require_close(at(y, row * columns + j), scale * sum, std::abs(sum) * 0x1p-8 + 1e-2, "lora");
+    }
+  }
+  return {"lora", time, 2.0 * rows * columns * rank * 2, "TFLOP/s", "6 us"};
+}
+
 // Of float32, the error relative to the sum of the products' sizes is what float32 arithmetic has.
 Measured matmul(Bench& bench, bool is_half) {
   constexpr size_t count = size_t{size} * size;
@@ -260,8 +290,9 @@ void bench_nvidia(const std::string& json_file) {
   fmt::print("{:<14}{:>11}{:>18}{:>14}{:>9}   {}\n", "kernel", "us", "", "PyTorch us", "over", "asked");
   nlohmann::json rows = nlohmann::json::array();
   const std::function<Measured()> works[] = {
-      [&] { return add(bench); },    [&] { return softmax(bench); },      [&] { return rms_norm(bench); },
-      [&] { return matvec(bench); }, [&] { return matmul(bench, true); }, [&] { return matmul(bench, false); },
+      [&] { return add(bench); },           [&] { return softmax(bench); }, [&] { return rms_norm(bench); },
+      [&] { return matvec(bench); },        [&] { return lora(bench); },    [&] { return matmul(bench, true); },
+      [&] { return matmul(bench, false); },
   };
   for (const auto& work : works) {
     const Measured measured = work();

@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "metal/device.hpp"
+#include "mps/libraries/library.hpp"
 #include "program.hpp"
 
 namespace metalloid::tool {
@@ -16,17 +18,27 @@ double gibibytes(uint64_t bytes) {
   return static_cast<double>(bytes) / (1 << 30);
 }
 
+// What Metal Performance Shaders have besides kernels of their own.
+std::string math_libraries_of(const MTL::Device* device) {
+  const device::Info& info = metal::body(device)->info();
+  const mps::MathLibrary* library = mps::math_library(info);
+  const std::string missing = mps::missing_math_libraries(info);
+  if (!library) return "none: " + missing;
+  return library->name() + (missing.empty() ? "" : "; " + missing);
+}
+
 void show(MTL::Device* device, bool is_default) {
   const MTL::Size threads = device->maxThreadsPerThreadgroup();
   fmt::print(
       "{}{}\n"
       "  architecture         {}\n"
       "  memory               {:.1f} GiB to work with, {:.1f} GiB in one buffer{}\n"
-      "  threadgroup          up to {} x {} x {} threads, {} KiB of memory; SIMD-groups of 32\n",
+      "  threadgroup          up to {} x {} x {} threads, {} KiB of memory; SIMD-groups of 32\n"
+      "  math libraries       {}\n",
       device->name()->utf8String(), is_default ? "   (default)" : "", device->architecture()->name()->utf8String(),
       gibibytes(device->recommendedMaxWorkingSetSize()), gibibytes(device->maxBufferLength()),
       device->hasUnifiedMemory() ? ", shared with the host" : "", threads.width, threads.height, threads.depth,
-      device->maxThreadgroupMemoryLength() / 1024);
+      device->maxThreadgroupMemoryLength() / 1024, math_libraries_of(device));
 }
 
 nlohmann::json to_json(MTL::Device* device) {
@@ -38,7 +50,8 @@ nlohmann::json to_json(MTL::Device* device) {
           {"max_buffer_bytes", device->maxBufferLength()},
           {"unified_memory", device->hasUnifiedMemory()},
           {"max_threads_per_threadgroup", {threads.width, threads.height, threads.depth}},
-          {"max_threadgroup_memory_bytes", device->maxThreadgroupMemoryLength()}};
+          {"max_threadgroup_memory_bytes", device->maxThreadgroupMemoryLength()},
+          {"math_libraries", math_libraries_of(device)}};
 }
 
 void list_devices(bool as_json) {
@@ -62,7 +75,9 @@ void add_devices(CLI::App& app) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("devices", "List the Metal devices of this machine");
   command->add_flag("--json", *as_json, "As JSON");
-  command->footer("METALLOID_DEVICE chooses the default one.\n");
+  command->footer(
+      "METALLOID_DEVICE chooses the default one. METALLOID_CUDA_LIBRARIES names folders of cuBLASLt and cuDNN, with a "
+      "colon between them.\n");
   command->callback([as_json] { list_devices(*as_json); });
 }
 

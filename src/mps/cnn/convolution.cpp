@@ -57,6 +57,7 @@ Status ConvolutionPart::encode_layer(Encoding& encoding, CnnTask& task) const {
     source = task.work.packed(source);
   Convolution description;
   if (describe(description, ConvolutionPass::forward, shape, geometry, source, task.destination)) {
+    description.inputs_may_be_short = accumulates_in_half();
     description.has_biases = weights->has_biases;
     description.neuron = weights->neuron;
     if (auto primitive = weights->primitive(encoding.library(), description)) {

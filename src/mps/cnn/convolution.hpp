@@ -19,6 +19,8 @@ class ConvolutionPart : public CnnKernelPart {
   ImageShape result_shape(const ImageShape& source, const ImageShape& suggested) const override;
   NS::SharedPtr<MPS::State> new_state() const override;
   bool state_is_shared() const override { return true; }
+  // Allowed to, at least.
+  bool accumulates_in_half() const { return accumulator == MPS::NNConvolutionAccumulatorPrecisionOptionHalf; }
   Status encode_layer(Encoding& encoding, CnnTask& task) const override;
 };
 

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "foundation/misuse.hpp"
 #include "mps/cnn/convolution.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
 #include "mps/core/properties.hpp"
 
 namespace metalloid::mps {
@@ -36,6 +39,58 @@ ImageTensor first_channels(ImageTensor tensor, size_t channels) {
 ImageTensor for_library(const Encoding& encoding, ImageWork& work, const ImageTensor& tensor) {
   const bool is_fine = tensor.is_dense() && (tensor.pixel_stride == tensor.channels || tensor.padding_is_zero);
   return is_fine || !encoding.library() || tensor.type != MPS::DataTypeFloat32 ? tensor : work.packed(tensor);
+}
+
+// Each number of the result is the sum of its parts, which lie side by side.
+void encode_sum_of_parts(Encoding& encoding, Operand sums, Operand result, size_t numbers, size_t parts) {
+  encoding.dispatch({"convolve_sum_of_parts"}, MTL::Size(32, numbers, 1), MTL::Size(32, 1, 1), sums, result,
+                    uint32_t(parts));
+}
+
+// The sum of all pixels. On a GPU many threads have a part of a channel's rows each.
+void encode_biases_gradient(Encoding& encoding, const ImageTensor& gradient, Operand result) {
+  constexpr size_t most_parts = 512;
+  const size_t rows = gradient.images * gradient.height;
+  const size_t parts = is_gpu(encoding.device()) ? std::min(rows, most_parts) : 1;
+  const MTL::Size simdgroup(32, 1, 1);
+  const Operand sums = parts == 1 ? result : encoding.scratch(parts * gradient.channels * sizeof(float));
+  if (!sums.buffer) return;
+  encoding.dispatch({fmt::format("convolve_biases_gradient_{}", metal_name_of(gradient.type))},
+                    MTL::Size(gradient.channels, parts, 1), simdgroup, gradient.place, sums, for_kernel(gradient),
+                    uint32_t(parts));
+  if (parts == 1) return;
+  encode_sum_of_parts(encoding, sums, result, gradient.channels, parts);
+}
+
+// Windows of few numbers, on a GPU; see kernels/conv_narrow.metal.
+bool is_narrow(const Encoding& encoding, const ConvolutionShape& shape) {
+  constexpr size_t most_taps = 32;
+  return is_gpu(encoding.device()) && shape.all_groups() == 1 && shape.taps() * shape.inputs <= most_taps;
+}
+
+void encode_narrow_weights_gradient(Encoding& encoding, const KernelConvolution& convolution, const ImageTensor& source,
+                                    const ImageTensor& gradient, Operand result) {
+  constexpr size_t simdgroups = 8, rows_of_simdgroup = 2, most_parts = 264;
+  const size_t rows = gradient.images * gradient.height;
+  const size_t parts = std::clamp<size_t>(rows / (simdgroups * rows_of_simdgroup), 1, most_parts);
+  const size_t numbers =
+      size_t{convolution.outputs} * convolution.kernel_width * convolution.kernel_height * convolution.inputs;
+  const Operand sums = encoding.scratch(numbers * parts * sizeof(float));
+  if (!sums.buffer) return;
+  const size_t tiles = (convolution.outputs + 31) / 32;
+  encoding.dispatch({fmt::format("convolve_weights_gradient_narrow_{}", metal_name_of(source.type)),
+                     {convolution.kernel_width, convolution.kernel_height, convolution.inputs, convolution.stride_x,
+                      convolution.dilation_x}},
+                    MTL::Size(tiles * 32, parts * simdgroups, 1), MTL::Size(32, simdgroups, 1), source.place,
+                    gradient.place, sums, convolution, uint32_t(parts));
+  encode_sum_of_parts(encoding, sums, result, numbers, parts);
+}
+
+// A gradient kernel has no say of its own in this: it is as precise as the convolution that it belongs to.
+bool accumulates_in_half(const CnnGradientTask& task) {
+  const auto* state = shared_part_of<ConvolutionGradientStatePart>(task.states.empty() ? nullptr : task.states.front());
+  const auto* forward = state ? shared_part_of<ConvolutionPart>(state->made_by.get()) : nullptr;
+  return forward && forward->accumulates_in_half();
 }
 
 // Pixels that windows read outside of the source by an edge mode other than zero have no gradient of their own.
@@ -76,7 +131,10 @@ void ConvolutionGradientPart::encode_data_gradient(Encoding& encoding, const Cnn
   WindowGeometry window = task.forward.geometry;
   window.edge_mode = MPS::ImageEdgeModeZero;
   Convolution description;
-  if (describe(description, ConvolutionPass::data_gradient, shape, window, task.destination, gradient))
+  const bool is_described =
+      describe(description, ConvolutionPass::data_gradient, shape, window, task.destination, gradient);
+  description.inputs_may_be_short = accumulates_in_half(task);
+  if (is_described)
     if (auto primitive = weights->primitive(encoding.library(), description)) {
       encoding.keep(weights->weights.get());
       return encoding.run(std::move(primitive), "convolution_data_gradient",
@@ -104,15 +162,25 @@ Status ConvolutionGradientPart::encode_weights_gradient(Encoding& encoding, cons
     return Error{"gradientState is of another convolution, or there is no memory for its gradients"};
   WindowGeometry window = task.forward.geometry;
   window.edge_mode = MPS::ImageEdgeModeZero;
-  Convolution description;
-  if (describe(description, ConvolutionPass::weights_gradient, shape, window, source, gradient))
-    if (auto primitive = weights->primitive(encoding.library(), description)) {
-      encoding.run(std::move(primitive), "convolution_weights_gradient",
-                   {source.place, gradient.place, for_weights, for_biases});
-      return success();
-    }
   const KernelConvolution convolution =
       for_kernel(shape, {window.left(), window.top(), window.stride_x, window.stride_y}, source, gradient);
+  if (is_narrow(encoding, shape)) {
+    encode_narrow_weights_gradient(encoding, convolution, source, gradient, for_weights);
+    encode_biases_gradient(encoding, gradient, for_biases);
+    return success();
+  }
+  Convolution description;
+  if (describe(description, ConvolutionPass::weights_gradient, shape, window, source, gradient))
+    for (const bool with_biases : {true, false}) {
+      description.inputs_may_be_short = accumulates_in_half(task);
+      description.has_biases = with_biases;
+      auto primitive = weights->primitive(encoding.library(), description);
+      if (!primitive) continue;
+      encoding.run(std::move(primitive), "convolution_weights_gradient",
+                   {source.place, gradient.place, for_weights, with_biases ? for_biases : Operand{}});
+      if (!with_biases) encode_biases_gradient(encoding, gradient, for_biases);
+      return success();
+    }
   constexpr size_t outputs_of_thread = 8;
   const char* type = metal_name_of(source.type);
   const MTL::Size simdgroup(32, 1, 1);
@@ -126,8 +194,7 @@ Status ConvolutionGradientPart::encode_weights_gradient(Encoding& encoding, cons
                       MTL::Size(convolution.inputs, shape.taps(), tiles * convolution.groups), simdgroup, source.place,
                       gradient.place, for_weights, convolution);
   }
-  encoding.dispatch({fmt::format("convolve_biases_gradient_{}", type)}, MTL::Size(shape.outputs, 1, 1), simdgroup,
-                    gradient.place, for_biases, for_kernel(gradient));
+  encode_biases_gradient(encoding, gradient, for_biases);
   return success();
 }
 

@@ -16,8 +16,15 @@ NS::SharedPtr<MTL::Buffer> new_buffer(MTL::Device* device, const std::vector<flo
       device->newBuffer(numbers.data(), numbers.size() * sizeof(float), MTL::ResourceStorageModeShared));
 }
 
-NS::SharedPtr<MTL::Buffer> new_buffer(MTL::Device* device, size_t numbers) {
-  return NS::TransferPtr(device->newBuffer(numbers * sizeof(float), MTL::ResourceStorageModeShared));
+struct BufferCopy {
+  Operand from;
+  MTL::Buffer* to;
+};
+
+void encode_copies(Encoding& encoding, std::initializer_list<BufferCopy> copies) {
+  MTL::BlitCommandEncoder* encoder = encoding.command_buffer()->blitCommandEncoder();
+  for (const auto& [from, to] : copies) encoder->copyFromBuffer(from.buffer, from.offset, to, 0, to->length());
+  encoder->endEncoding();
 }
 
 // As kernels/conv.metal has it.
@@ -41,11 +48,12 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
   made->neuron_descriptor = loaded->neuron_descriptor;
   made->neuron = loaded->neuron;
   if (loaded->slopes.empty()) loaded->slopes.resize(1);
-  made->weights = new_buffer(device, loaded->numbers);
-  made->biases = new_buffer(device, loaded->biases);
+  made->weights = made->memory_->take(device, loaded->numbers.size() * sizeof(float));
+  made->packed_ = made->memory_->take(device, loaded->numbers.size() * sizeof(float));
+  made->biases = made->memory_->take(device, loaded->biases.size() * sizeof(float));
   made->slopes = new_buffer(device, loaded->slopes);
-  made->packed = new_buffer(device, loaded->numbers.size());
-  if (!made->weights || !made->biases || !made->slopes || !made->packed)
+  const auto given_weights = new_buffer(device, loaded->numbers), given_biases = new_buffer(device, loaded->biases);
+  if (!made->weights || !made->packed_ || !made->biases || !made->slopes || !given_weights || !given_biases)
     return Error{fmt::format("there is no memory for {} weights", loaded->numbers.size())};
 
   const auto queue = NS::TransferPtr(device->newCommandQueue());
@@ -55,7 +63,9 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
   kernel.device = NS::RetainPtr(device);
   {
     Encoding encoding(commands, kernel, "MPS::CNNConvolution::init");
-    made->encode_packing(encoding);
+    encode_copies(encoding, {{Operand{given_weights.get()}, made->weights.get()},
+                             {Operand{given_biases.get()}, made->biases.get()}});
+    made->encode_packing(encoding, Operand{made->packed_.get()});
   }
   commands->commit();
   commands->waitUntilCompleted();
@@ -78,23 +88,40 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::copied_from(Enco
   made->neuron_descriptor = neuron_descriptor;
   made->neuron = neuron;
   made->order = order;
-  made->weights = new_buffer(encoding.device(), shape.weights());
-  made->packed = new_buffer(encoding.device(), shape.weights());
-  made->biases = new_biases.buffer ? new_buffer(encoding.device(), shape.outputs) : biases;
-  if (!made->weights || !made->packed || !made->biases) return Error{"there is no memory for the new weights"};
-  MTL::BlitCommandEncoder* copy = encoding.command_buffer()->blitCommandEncoder();
-  copy->copyFromBuffer(new_weights.buffer, new_weights.offset, made->weights.get(), 0, bytes);
-  if (new_biases.buffer) copy->copyFromBuffer(new_biases.buffer, new_biases.offset, made->biases.get(), 0, bias_bytes);
-  copy->endEncoding();
-  made->encode_packing(encoding);
+  made->memory_ = memory_;
+  made->are_kernels_used_ = are_kernels_used_.load();
+  made->weights = memory_->take(encoding.device(), bytes);
+  made->biases = new_biases.buffer ? memory_->take(encoding.device(), bias_bytes) : biases;
+  if (!made->weights || !made->biases) return Error{"there is no memory for the new weights"};
+  for (MTL::Buffer* buffer : {made->weights.get(), made->biases.get()}) encoding.keep(buffer);
+  if (new_biases.buffer)
+    encode_copies(encoding, {{new_weights, made->weights.get()}, {new_biases, made->biases.get()}});
+  else
+    encode_copies(encoding, {{new_weights, made->weights.get()}});
+  if (!are_kernels_used_) return made;
+  made->packed_ = memory_->take(encoding.device(), bytes);
+  if (!made->packed_) return Error{"there is no memory for the new weights"};
+  made->encode_packing(encoding, Operand{made->packed_.get()});
   return made;
 }
 
-void ConvolutionWeights::encode_packing(Encoding& encoding) const {
+Operand ConvolutionWeights::packed(Encoding& encoding) const {
+  are_kernels_used_ = true;
+  if (packed_) {
+    encoding.keep(packed_.get());
+    return {packed_.get()};
+  }
+  const Operand scratch = encoding.scratch(shape.weights() * sizeof(float));
+  if (scratch.buffer) encode_packing(encoding, scratch);
+  return scratch;
+}
+
+void ConvolutionWeights::encode_packing(Encoding& encoding, Operand result) const {
+  encoding.keep(weights.get());
   const Packing packing{uint32_t(shape.all_groups()), uint32_t(shape.group_inputs()), uint32_t(shape.group_outputs()),
                         uint32_t(shape.kernel_width), uint32_t(shape.kernel_height),  order == Order::turned};
   encoding.dispatch({"convolve_pack"}, MTL::Size(shape.group_inputs(), shape.taps(), shape.outputs),
-                    MTL::Size(32, 1, 1), Operand{weights.get()}, Operand{packed.get()}, packing);
+                    MTL::Size(32, 1, 1), Operand{weights.get()}, result, packing);
 }
 
 std::shared_ptr<Primitive> ConvolutionWeights::primitive(const MathLibrary* library, const Convolution& description) {
@@ -141,7 +168,9 @@ void encode_convolution(Encoding& encoding, const ConvolutionWeights& weights, c
                      NS::Range::Make(biases.offset, convolution.outputs * convolution.groups * sizeof(float)), 0);
     fill->endEncoding();
   }
-  for (MTL::Buffer* buffer : {weights.packed.get(), weights.slopes.get(), weights.biases.get()}) encoding.keep(buffer);
+  const Operand packed = weights.packed(encoding);
+  if (!packed.buffer) return;
+  for (MTL::Buffer* buffer : {weights.slopes.get(), weights.biases.get()}) encoding.keep(buffer);
   const size_t tiles = (destination.width + pixels_of_thread - 1) / pixels_of_thread;
   const MTL::Size threads =
       is_depthwise
@@ -150,7 +179,7 @@ void encode_convolution(Encoding& encoding, const ConvolutionWeights& weights, c
   encoding.dispatch(
       {fmt::format("{}_{}", is_depthwise ? "convolve_depthwise" : "convolve", metal_name_of(destination.type)),
        {uint32_t(neuron.type)}},
-      threads, MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1), source.place, Operand{weights.packed.get()}, biases,
+      threads, MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1), source.place, packed, biases,
       Operand{weights.slopes.get()}, destination.place, convolution, neuron.parameters);
 }
 
@@ -184,6 +213,7 @@ bool describe(Convolution& description, ConvolutionPass pass, const ConvolutionS
                  .dilation_y = shape.dilation_y,
                  .left = window.left(),
                  .top = window.top(),
+                 .alignment = common_alignment({source.place, destination.place}, 16),
                  .neuron = {}};
   return true;
 }

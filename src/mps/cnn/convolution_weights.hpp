@@ -3,11 +3,13 @@
 // that are still to run keep theirs.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "mps/cnn/convolution_descriptor.hpp"
+#include "mps/cnn/reused_buffers.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/core/image_tensor.hpp"
 #include "mps/libraries/convolution.hpp"
@@ -27,8 +29,7 @@ class ConvolutionWeights {
   ConvolutionShape shape;
   NS::SharedPtr<MPS::CNNConvolutionDataSource> source;
   NS::SharedPtr<MTL::Buffer> weights, biases;  // floats; biases are zeros where there are none
-  NS::SharedPtr<MTL::Buffer> packed;
-  NS::SharedPtr<MTL::Buffer> slopes;  // of a PReLU, or anything
+  NS::SharedPtr<MTL::Buffer> slopes;           // of a PReLU, or anything
   bool has_biases = false;
   NS::SharedPtr<MPS::NNNeuronDescriptor> neuron_descriptor;
   Neuron neuron;
@@ -37,8 +38,16 @@ class ConvolutionWeights {
   // The math library's way, made once for each description; null if it has none.
   std::shared_ptr<Primitive> primitive(const MathLibrary* library, const Convolution& description);
 
+  // In the order of our kernels. Copies of weights that only a library has used so far are put into it when it is asked
+  // for.
+  Operand packed(Encoding& encoding) const;
+
  private:
-  void encode_packing(Encoding& encoding) const;
+  void encode_packing(Encoding& encoding, Operand result) const;
+
+  std::shared_ptr<ReusedBuffers> memory_ = std::make_shared<ReusedBuffers>();
+  NS::SharedPtr<MTL::Buffer> packed_;  // null in copies that kernels are not likely to want
+  mutable std::atomic<bool> are_kernels_used_ = false;
 
   std::mutex mutex_;
   std::vector<std::pair<Convolution, std::shared_ptr<Primitive>>> primitives_;

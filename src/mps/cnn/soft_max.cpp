@@ -50,7 +50,8 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, bool logarit
 }  // namespace
 
 Status CnnSoftMaxPart::encode_layer(Encoding& encoding, CnnTask& task) const {
-  const KernelFunction function = soft_max_function(encoding.device(), logarithm, task.destination.type);
+  const KernelFunction function =
+      soft_max_function(encoding.device(), logarithm, task.destination.type, task.destination.channels);
   const MTL::Size threads = threads_for_row(encoding.device(), task.destination.channels);
   for_each_rows(std::array{source_at_destination(task, window), task.destination}, Channels::each_in_its_column,
                 [&](const std::array<MatrixView, 2>& views) {

@@ -77,7 +77,7 @@ void Encoding::run(std::shared_ptr<Primitive> primitive, const char* name, std::
     work.buffers.push_back({buffer->address + operand.offset, buffer->length - operand.offset});
     places.push_back(reinterpret_cast<void*>(buffer->address + operand.offset));
   }
-  work.enqueue = [primitive = std::move(primitive), places = std::move(places)](void* stream) {
+  work.enqueue = [primitive = std::move(primitive), places = std::move(places)](device::LibraryStream* stream) {
     return primitive->run(stream, places);
   };
   list.commands.emplace_back(std::move(work));

@@ -11,7 +11,8 @@
 namespace metalloid::mps {
 namespace {
 
-constexpr size_t largest_slab = size_t{32} << 20, most_places = 256;
+// A batch of a thousand small images lies in one slab.
+constexpr size_t largest_slab = size_t{128} << 20, most_places = 1024;
 
 class Slab {
  public:

@@ -16,4 +16,11 @@ inline Operand operator+(Operand operand, size_t bytes) {
   return {operand.buffer, operand.offset + bytes};
 }
 
+// The largest power of two, up to `most`, that all these addresses are multiples of.
+inline size_t common_alignment(std::initializer_list<Operand> operands, size_t most) {
+  size_t together = most;
+  for (const Operand& operand : operands) together |= operand.buffer->gpuAddress() + operand.offset;
+  return together & -together;
+}
+
 }  // namespace metalloid::mps

@@ -3,19 +3,10 @@
 //
 // Weights are packed as [group][y][x][input][output]; those of a depthwise convolution as [y][x][channel]. A gradient
 // of the source, and a transposed convolution, are convolutions too, of a source whose pixels are moved apart.
-#include "image.h"
+#include "convolution.h"
 #include "neuron.h"
 
 constant uint neuron_type [[function_constant(0)]];
-
-struct Convolution {
-  ImageTensor source, result;
-  int left, top;  // where the first window begins
-  uint kernel_width, kernel_height, stride_x, stride_y, dilation_x, dilation_y;
-  uint apart_x, apart_y;         // from a pixel of the source to the next
-  uint groups, inputs, outputs;  // of one group
-  uint edge;
-};
 
 // Which of `size` pixels that are moved apart is at x; negative: none.
 inline int pixel_at(int x, uint size, uint apart, uint edge) {
@@ -192,17 +183,30 @@ void depthwise_weights_gradient(device const T* source, device const T* gradient
   result[ulong(channel) * c.kernel_width * c.kernel_height + position.y] = sum;
 }
 
+// Gradients of biases: a thread sums every so many rows of an output channel, and if there are several threads, a
+// SIMD-group what these have found.
 template <typename T>
-void biases_gradient(device const T* gradient, device float* result, constant ImageTensor& g, uint output) {
+void biases_gradient(device const T* gradient, device float* result, constant ImageTensor& g, uint parts,
+                     uint2 position) {
+  const uint output = position.x, part = position.y;
   float sum = 0;
-  for (uint image = 0; image < g.images; ++image)
-    for (uint y = 0; y < g.height; ++y) {
-      float of_row = 0;
-      device const T* row = gradient + image * g.image_stride + ulong(y) * g.row_stride + output;
-      for (uint x = 0; x < g.width; ++x) of_row += float(row[x * g.pixel_stride]);
-      sum += of_row;
-    }
-  result[output] = sum;
+  for (uint row = part; row < g.images * g.height; row += parts) {
+    device const T* pixels =
+        gradient + row / g.height * g.image_stride + ulong(row % g.height) * g.row_stride + output;
+    float of_row = 0;
+    for (uint x = 0; x < g.width; ++x) of_row += float(pixels[x * g.pixel_stride]);
+    sum += of_row;
+  }
+  result[ulong(output) * parts + part] = sum;
+}
+
+[[host_name("convolve_sum_of_parts")]] kernel void convolve_sum_of_parts(
+    device const float* sums [[buffer(0)]], device float* result [[buffer(1)]], constant uint& parts [[buffer(2)]],
+    uint2 position [[thread_position_in_grid]]) {
+  float sum = 0;
+  for (uint part = position.x; part < parts; part += 32) sum += sums[ulong(position.y) * parts + part];
+  sum = simd_sum(sum);
+  if (position.x == 0) result[position.y] = sum;
 }
 
 #define GRADIENTS(T)                                                                                               \
@@ -220,7 +224,8 @@ void biases_gradient(device const T* gradient, device float* result, constant Im
   }                                                                                                                \
   [[host_name("convolve_biases_gradient_" #T)]] kernel void convolve_biases_gradient_##T(                          \
       device const T* gradient [[buffer(0)]], device float* result [[buffer(1)]],                                  \
-      constant ImageTensor& g [[buffer(2)]], uint output [[thread_position_in_grid]]) {                            \
-    biases_gradient(gradient, result, g, output);                                                                  \
+      constant ImageTensor& g [[buffer(2)]], constant uint& parts [[buffer(3)]],                                   \
+      uint2 position [[thread_position_in_grid]]) {                                                                \
+    biases_gradient(gradient, result, g, parts, position);                                                         \
   }
 GRADIENTS(float) GRADIENTS(half)

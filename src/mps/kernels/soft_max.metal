@@ -39,16 +39,53 @@ void soft_max(device const T* source, device T* result, constant Shape& shape, u
   }
 }
 
-#define SOFT_MAX(T, name, logarithm)                                                                                 \
+// For GPUs, where the row is short enough for the registers of its threads: it is read once.
+constant constexpr uint held_numbers = 8;  // of each thread
+
+template <typename T, bool logarithm>
+void soft_max_held(device const T* source, device T* result, constant Shape& shape, uint3 group, uint place,
+                   uint threads, uint simdgroup, uint simdgroups, threadgroup float* shared) {
+  source += group.z * shape.source.matrix + group.y * shape.source.row;
+  result += group.z * shape.result.matrix + group.y * shape.result.row;
+
+  float held[held_numbers], largest = -INFINITY;
+  #pragma unroll
+  for (uint k = 0; k < held_numbers; ++k) {
+    const uint i = place + k * threads;
+    if (i >= shape.columns) continue;
+    held[k] = source[i];
+    largest = max(largest, held[k]);
+  }
+  largest = max_over_threadgroup(largest, shared, simdgroup, simdgroups);
+
+  float powers[held_numbers], sum = 0;
+  #pragma unroll
+  for (uint k = 0; k < held_numbers; ++k)
+    if (place + k * threads < shape.columns) sum += powers[k] = exp(held[k] - largest);
+  sum = sum_over_threadgroup(sum, shared, simdgroup, simdgroups);
+
+  const float subtrahend = largest + log(sum), factor = 1 / sum;
+  #pragma unroll
+  for (uint k = 0; k < held_numbers; ++k) {
+    const uint i = place + k * threads;
+    if (i < shape.columns) result[i] = T(logarithm ? held[k] - subtrahend : powers[k] * factor);
+  }
+}
+
+#define SOFT_MAX(T, name, function, logarithm)                                                                                 \
   [[host_name(#name "_" #T)]] kernel void name##_##T(                                                                \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Shape& shape [[buffer(2)]],     \
       uint3 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]],                     \
       uint3 threads [[threads_per_threadgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],                  \
       uint simdgroups [[simdgroups_per_threadgroup]]) {                                                              \
     threadgroup float shared[most_simdgroups];                                                                       \
-    soft_max<T, logarithm>(source, result, shape, group, place, threads.x, simdgroup, simdgroups, shared);          \
+    function<T, logarithm>(source, result, shape, group, place, threads.x, simdgroup, simdgroups, shared);           \
   }
-#define BOTH(T) SOFT_MAX(T, soft_max, false) SOFT_MAX(T, log_soft_max, true)
+#define BOTH(T)                                   \
+  SOFT_MAX(T, soft_max, soft_max, false)          \
+  SOFT_MAX(T, log_soft_max, soft_max, true)       \
+  SOFT_MAX(T, soft_max_held, soft_max_held, false) \
+  SOFT_MAX(T, log_soft_max_held, soft_max_held, true)
 METAL_EACH_FLOAT(BOTH)
 
 struct GradientShape {

@@ -12,7 +12,8 @@ enum class ConvolutionPass { forward, data_gradient, weights_gradient };
 // Places of the passes:
 //   forward: source, weights, biases or null, destination
 //   data_gradient: gradient of the destination, weights, gradient of the source
-//   weights_gradient: source, gradient of the destination, gradient of the weights, gradient of the biases
+//   weights_gradient: source, gradient of the destination, gradient of the weights, gradient of the biases if
+//   has_biases
 // Images are dense [image][y][x][stored channels]. Weights are floats, [output][y][x][input / groups]; they are the
 // same whenever a primitive is run, and read when it is first run. Channels that are stored but not there are 0, and
 // stay 0.
@@ -24,7 +25,9 @@ struct Convolution {
   size_t destination_width = 1, destination_height = 1, destination_channels = 1, destination_stored_channels = 1;
   size_t kernel_width = 1, kernel_height = 1;
   size_t stride_x = 1, stride_y = 1, dilation_x = 1, dilation_y = 1;
-  ptrdiff_t left = 0, top = 0;  // where the first window begins in the source; outside are zeros
+  ptrdiff_t left = 0, top = 0;       // where the first window begins in the source; outside are zeros
+  size_t alignment = 1;              // bytes, of both images; a power of two up to 16
+  bool inputs_may_be_short = false;  // floats may be read with the precision of half, as where half accumulates them
   bool has_biases = false;
   Neuron neuron;
 

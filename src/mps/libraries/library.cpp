@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "mps/libraries/nvidia/library.hpp"
+
 namespace metalloid::mps {
 namespace {
 
@@ -34,9 +36,12 @@ Module open_module(const char* file) {
 }
 
 const Module& module_of(const device::Info& device) {
-  static const Module none{nullptr, "there is no math library for this device"};
+  if (device.architecture.starts_with("sm_")) {
+    static const Module nvidia{nvidia::math_library(), nvidia::what_is_missing()};
+    return nvidia;
+  }
   static const Module cpu = open_module("libmetalloid_mps_cpu.so");
-  return device.architecture.starts_with("sm_") ? none : cpu;
+  return cpu;
 }
 
 std::atomic<bool>& allowed() {
@@ -53,7 +58,7 @@ const MathLibrary* math_library(const device::Info& device) {
   return allowed() ? module_of(device).library : nullptr;
 }
 
-std::string why_no_math_library(const device::Info& device) {
+std::string missing_math_libraries(const device::Info& device) {
   return allowed() ? module_of(device).problem : "METALLOID_MPS_LIBRARIES is 0";
 }
 

@@ -23,7 +23,7 @@ class Primitive {
   virtual ~Primitive() = default;
 
   // Enqueues on `stream` or, where that is null, does the work. What the places are is said with the description.
-  virtual Status run(void* stream, std::span<void* const> places) = 0;
+  virtual Status run(device::LibraryStream* stream, std::span<void* const> places) = 0;
 };
 
 class MathLibrary {
@@ -40,8 +40,8 @@ class MathLibrary {
 // The library of a device; null where none can be opened, or METALLOID_MPS_LIBRARIES=0 forbids it.
 const MathLibrary* math_library(const device::Info& device);
 
-// Why math_library() answers null for it, for people to read.
-std::string why_no_math_library(const device::Info& device);
+// Why libraries of the device's are missing, for people to read; empty if none is.
+std::string missing_math_libraries(const device::Info& device);
 
 // Switches all libraries off, and on again: tests compare both ways.
 void allow_math_libraries(bool allowed);

@@ -14,6 +14,7 @@ struct MatrixProduct {
   size_t left_row_stride = 0, right_row_stride = 0, result_row_stride = 0;  // elements, of the matrices as stored
   size_t batch = 1;
   size_t left_batch_stride = 0, right_batch_stride = 0, result_batch_stride = 0;  // elements
+  size_t alignment = 1;  // bytes, of all places; a power of two
 
   bool operator==(const MatrixProduct&) const = default;
 };

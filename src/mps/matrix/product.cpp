@@ -180,9 +180,11 @@ Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataTyp
                            of_integers ? ", BFloat16 or Int32" : " or BFloat16")};
 }
 
-void encode_product(Encoding& encoding, ProductPrimitives& primitives, const MatrixProduct& product, Operand left,
+void encode_product(Encoding& encoding, ProductPrimitives& primitives, const MatrixProduct& asked, Operand left,
                     Operand right, Operand result) {
   const MathLibrary* library = encoding.library();
+  MatrixProduct product = asked;
+  product.alignment = common_alignment({left, right, result}, 256);
   if (library)
     if (auto primitive = primitives.find(*library, product)) {
       encoding.run(std::move(primitive), "matrix product", {left, right, result});

@@ -12,9 +12,12 @@
 
 namespace metalloid::mps {
 
-KernelFunction soft_max_function(MTL::Device* device, bool logarithm, MPS::DataType type) {
+KernelFunction soft_max_function(MTL::Device* device, bool logarithm, MPS::DataType type, size_t columns) {
+  constexpr size_t held_numbers = 8;  // as kernels/soft_max.metal has it
+  const bool is_held = is_gpu(device) && columns <= threads_for_row(device, columns).width * held_numbers;
   const bool keeps_powers = !is_gpu(device) && !logarithm && type == MPS::DataTypeFloat32;
-  return {fmt::format("{}_{}", logarithm ? "log_soft_max" : "soft_max", metal_name_of(type)), {keeps_powers}};
+  return {fmt::format("{}soft_max{}_{}", logarithm ? "log_" : "", is_held ? "_held" : "", metal_name_of(type)),
+          {keeps_powers}};
 }
 
 class SoftMaxPart : public MatrixUnaryPart {
@@ -65,7 +68,7 @@ void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* inpu
   const size_t columns = std::min({self.columns, source.columns, result.columns});
   const size_t rows = std::min({self.rows, source.rows, result.rows});
   const MTL::Size threads = threads_for_row(encoding.device(), columns);
-  encoding.dispatch(soft_max_function(encoding.device(), self.logarithm, source.type),
+  encoding.dispatch(soft_max_function(encoding.device(), self.logarithm, source.type, columns),
                     MTL::Size(threads.width, rows, std::min(source.matrices, result.matrices)), threads, source.first,
                     result.first, Shape{uint32_t(columns), source.strides, result.strides});
   source.object->was_read();

@@ -1,4 +1,4 @@
-// The kernel of softmax, which matrices and images share.
+// The kernel of softmax, which matrices and images share, for rows of so many columns and threads_for_row() of them.
 #pragma once
 
 #include <MetalPerformanceShaders/MPSCoreTypes.hpp>
@@ -7,6 +7,6 @@
 
 namespace metalloid::mps {
 
-KernelFunction soft_max_function(MTL::Device* device, bool logarithm, MPS::DataType type);
+KernelFunction soft_max_function(MTL::Device* device, bool logarithm, MPS::DataType type, size_t columns);
 
 }  // namespace metalloid::mps

@@ -175,7 +175,7 @@ class OneDnnConvolution final : public Primitive {
     return false;
   }
 
-  Status run(void*, std::span<void* const> places) override try {
+  Status run(device::LibraryStream*, std::span<void* const> places) override try {
     dnnl::stream stream(engine());
     switch (convolution_.pass) {
       case ConvolutionPass::forward: {
@@ -269,6 +269,7 @@ class OneDnnConvolution final : public Primitive {
 
 std::shared_ptr<Primitive> make_convolution(const Convolution& c) {
   if (c.type != MPS::DataTypeFloat32) return nullptr;
+  if (c.pass == ConvolutionPass::weights_gradient && !c.has_biases) return nullptr;  // it always has both
   if (c.groups > 1 &&
       (c.source_stored_channels != c.source_channels || c.destination_stored_channels != c.destination_channels))
     return nullptr;

@@ -25,7 +25,7 @@ class Decomposition final : public Primitive {
  public:
   explicit Decomposition(const MatrixDecomposition& decomposition) : decomposition_(decomposition) {}
 
-  Status run(void*, std::span<void* const> places) override {
+  Status run(device::LibraryStream*, std::span<void* const> places) override {
     const MatrixDecomposition& d = decomposition_;
     for (size_t i = 0; i < d.batch; ++i) {
       const float* source = static_cast<const float*>(places[0]) + i * d.source_batch_stride;
@@ -84,7 +84,7 @@ class Substitution final : public Primitive {
  public:
   explicit Substitution(const TriangularSystem& system) : system_(system) {}
 
-  Status run(void*, std::span<void* const> places) override {
+  Status run(device::LibraryStream*, std::span<void* const> places) override {
     const TriangularSystem& s = system_;
     const size_t rows = s.right ? s.right_hand_sides : s.order, columns = s.right ? s.order : s.right_hand_sides;
     for (size_t i = 0; i < s.batch; ++i)

@@ -22,7 +22,7 @@ class Sgemm final : public Primitive {
  public:
   explicit Sgemm(const MatrixProduct& product) : product_(product) {}
 
-  Status run(void*, std::span<void* const> places) override {
+  Status run(device::LibraryStream*, std::span<void* const> places) override {
     const MatrixProduct& p = product_;
     const auto* left = static_cast<const float*>(places[0]);
     const auto* right = static_cast<const float*>(places[1]);
@@ -105,7 +105,7 @@ class Matmul final : public Primitive {
 
   explicit Matmul(const dnnl::matmul::primitive_desc& description) : description_(description), matmul_(description) {}
 
-  Status run(void*, std::span<void* const> places) override {
+  Status run(device::LibraryStream*, std::span<void* const> places) override {
     dnnl::stream stream(engine());
     const dnnl::memory left(description_.src_desc(), engine(), places[0]);
     const dnnl::memory right(description_.weights_desc(), engine(), places[1]);
