@@ -177,8 +177,6 @@ class Backend {
   void weighted_sum(const Tensor& scores, const Tensor& values, const Tensor& result);
 
  private:
-  class Check;
-
   std::unique_ptr<transformer::Operations> operations_;
   std::string error_;  // the first since finish()
 };
