@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cstring>
 #include <metalloid/safetensors.hpp>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <unordered_map>
 
+#include "formats/json.hpp"
 #include "formats/safetensors_types.hpp"
 #include "formats/tensor_size.hpp"
 #include "library/file.hpp"
@@ -33,8 +32,6 @@ std::optional<TensorType> safetensors_type(std::string_view name) {
 }
 
 namespace {
-
-using Json = nlohmann::json;
 
 class HeaderReader {
  public:
@@ -76,21 +73,10 @@ class HeaderReader {
   }
 
   Result<Json> parse() const {
-    std::set<std::string> names;
-    std::string twice;
-    const auto watch = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-      if (event == Json::parse_event_t::key && depth == 1 && !names.insert(parsed.get<std::string>()).second)
-        twice = parsed.get<std::string>();
-      return true;
-    };
-    try {
-      Json header = Json::parse(header_.begin(), header_.end(), watch);
-      if (!twice.empty()) return error(twice, "is there twice");
-      if (!header.is_object()) return error("its header is not a JSON object");
-      return header;
-    } catch (const Json::exception& exception) {
-      return error(fmt::format("its header is not JSON: {}", exception.what()));
-    }
+    Result<Json> header = parse_json(header_);
+    if (!header) return error(fmt::format("its header is wrong: {}", header.error()));
+    if (!header->is_object()) return error("its header is not a JSON object");
+    return header;
   }
 
   Status read_metadata(const Json& value) {

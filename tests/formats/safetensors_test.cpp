@@ -127,6 +127,7 @@ TEST(Safetensors, wrong_headers_are_errors_that_name_the_tensor_and_the_reason) 
     const char* message;
   } cases[] = {
       {"", 0, "is not JSON"},
+      {R"({"a":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]})", 0, "nesting is too deep"},
       {"[]", 0, "not a JSON object"},
       {"{\"a\":", 0, "is not JSON"},
       {R"({"a":1})", 0, "tensor 'a' has no dtype, shape and pair of data_offsets"},
@@ -146,7 +147,7 @@ TEST(Safetensors, wrong_headers_are_errors_that_name_the_tensor_and_the_reason) 
       {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2, "tensor 'a' has bytes before it"},
       {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 2, "last 1 bytes belong to no tensor"},
       {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
-       1, "tensor 'a' is there twice"},
+       1, "'a' is there twice"},
       {R"({"__metadata__":{"epoch":3}})", 0, "metadata 'epoch' is not text"},
       {R"({"__metadata__":3})", 0, "metadata is not a JSON object"},
   };
