@@ -1,9 +1,9 @@
-/* The library that the build made of src/mps/kernels, as it is. */
+/* A library that the build made of a folder of Metal kernels, as it is; the build names its first byte and its end. */
         .section .rodata
         .balign 64
-        .globl  metalloid_mps_kernels
-        .globl  metalloid_mps_kernels_end
-metalloid_mps_kernels:
+        .globl  KERNELS_BEGIN
+        .globl  KERNELS_END
+KERNELS_BEGIN:
         .incbin KERNELS_METALLIB
-metalloid_mps_kernels_end:
+KERNELS_END:
         .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,80 @@
+// Numbers of every type in memory of the host, for plain C++: each reads as float, and takes one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <metalloid/backend.hpp>
+
+#include "device/small_float.hpp"
+#include "transformer/tensor_memory.hpp"
+
+namespace metalloid::transformer {
+
+struct Half {
+  uint16_t bits;
+
+  static const std::array<float, 65536>& values() {
+    static const auto table = [] {
+      std::array<float, 65536> values;
+      for (unsigned bits = 0; bits < values.size(); ++bits) values[bits] = device::from_half(bits);
+      return values;
+    }();
+    return table;
+  }
+  operator float() const { return values()[bits]; }
+  Half& operator=(float value) {
+    bits = uint16_t(device::to_half(value));
+    return *this;
+  }
+};
+
+struct Bfloat {
+  uint16_t bits;
+
+  operator float() const { return device::from_bfloat(bits); }
+  Bfloat& operator=(float value) {
+    bits = uint16_t(device::to_bfloat(value));
+    return *this;
+  }
+};
+
+struct Q8Block {
+  Half scale;
+  int8_t numbers[q8_0_block];
+};
+static_assert(sizeof(Q8Block) == q8_0_block_bytes);
+
+template <class T>
+T* numbers_of(const Tensor& tensor) {
+  return reinterpret_cast<T*>(tensor.memory()->host + tensor.offset());
+}
+
+// Calls work(T{}) with the type of activations.
+template <class Work>
+void with_type(TensorType type, const Work& work) {
+  switch (type) {
+    case TensorType::f16:
+      return work(Half{});
+    case TensorType::bf16:
+      return work(Bfloat{});
+    default:
+      return work(float{});
+  }
+}
+
+// A few numbers of a row, from `first` on, as floats. Of Q8_0, `first` is a multiple of a block's.
+inline void load(const Tensor& tensor, size_t row, size_t first, size_t count, float* into) {
+  const size_t start = row * tensor.columns() + first;
+  if (tensor.type() == TensorType::q8_0) {
+    const Q8Block* blocks = numbers_of<const Q8Block>(tensor) + start / q8_0_block;
+    for (size_t i = 0; i < count; ++i)
+      into[i] = blocks[i / q8_0_block].scale * float(blocks[i / q8_0_block].numbers[i % q8_0_block]);
+    return;
+  }
+  with_type(tensor.type(), [&]<class T>(T) {
+    const T* numbers = numbers_of<const T>(tensor) + start;
+    for (size_t i = 0; i < count; ++i) into[i] = numbers[i];
+  });
+}
+
+}  // namespace metalloid::transformer

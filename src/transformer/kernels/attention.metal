@@ -1,0 +1,42 @@
+// Attention step by step, with all scores in memory: scores here, softmax.metal, weighted sum here.
+#include "attention.h"
+
+// scores[head][token][i] = scale * query · key i, where i is not behind the token; a SIMD-group for each.
+template <typename T>
+kernel void attention_scores_kernel(device const T* queries [[buffer(0)]], device const T* keys [[buffer(1)]],
+                                    device T* scores [[buffer(2)]], constant Attention& shape [[buffer(3)]],
+                                    uint3 group [[threadgroup_position_in_grid]],
+                                    uint lane [[thread_index_in_simdgroup]]) {
+  const uint i = group.x, token = group.y, head = group.z;
+  device const T* query = queries + (ulong(token) * shape.heads + head) * shape.size;
+  device const T* key = keys + (ulong(i) * shape.kv_heads + kv_head_of(shape, head)) * shape.size;
+  float sum = 0;
+  const bool is_seen = i <= shape.position + token;
+  if (is_seen)
+    for (uint j = lane; j < shape.size; j += 32) sum += float(query[j]) * float(key[j]);
+  sum = simd_sum(sum);
+  if (lane == 0)
+    scores[(ulong(head) * shape.tokens + token) * (shape.position + shape.tokens) + i] =
+        T(is_seen ? sum * shape.scale : -INFINITY);
+}
+
+// result[token][head] = the sum of values by scores[head][token]; a thread for each number of a head.
+template <typename T>
+kernel void weighted_sum_kernel(device const T* scores [[buffer(0)]], device const T* values [[buffer(1)]],
+                                device T* result [[buffer(2)]], constant Attention& shape [[buffer(3)]],
+                                uint3 place [[thread_position_in_grid]]) {
+  const uint token = place.y, head = place.z, length = shape.position + shape.tokens;
+  scores += (ulong(head) * shape.tokens + token) * length;
+  values += kv_head_of(shape, head) * shape.size + place.x;
+  float sum = 0;
+  for (uint i = 0; i < length; ++i) sum += float(scores[i]) * float(values[ulong(i) * shape.kv_heads * shape.size]);
+  result[(ulong(token) * shape.heads + head) * shape.size + place.x] = T(sum);
+}
+
+#define ATTENTION(T)                                                                                              \
+  template [[host_name("attention_scores_kernel_" #T)]] kernel void attention_scores_kernel<T>(                   \
+      device const T*, device const T*, device T*, constant Attention&, uint3, uint);                             \
+  template [[host_name("weighted_sum_kernel_" #T)]] kernel void weighted_sum_kernel<T>(device const T*,           \
+                                                                                       device const T*, device T*, \
+                                                                                       constant Attention&, uint3);
+METAL_EACH_FLOAT(ATTENTION)

@@ -1,0 +1,52 @@
+// One row x times weights [out][in], for up to three matrices at once. What is fused, by function constants: RMSNorm of
+// x, which costs no pass of its own because the sum of squares is formed along with the products and divides them at
+// the end; silu(first) * second; addition to what is there.
+#pragma once
+
+#include "numbers.h"
+
+constant uint norm_weights [[function_constant(0)]];  // 0: no norm; 1: float; 2: of x's type
+constant uint gated [[function_constant(1)]];
+constant uint adds [[function_constant(2)]];
+
+struct VectorProducts {
+  uint columns;
+  uint rows[3];
+  uint first_group[3];  // of the threadgroups that have a matrix; the last ones' are beyond all where there are fewer
+  float epsilon;
+};
+
+// A threadgroup's matrix, and its first row of it.
+template <typename T, typename W>
+struct Share {
+  device const W* weights;
+  device const W* other;  // gated, what is multiplied with silu of the first
+  device T* result;
+  uint rows, group;
+
+  Share(device const W* weights_0, device const W* weights_1, device const W* weights_2, device T* result_0,
+        device T* result_1, device T* result_2, constant VectorProducts& products, uint threadgroup_index) {
+    const uint i = gated ? 0 : uint(threadgroup_index >= products.first_group[1]) +
+                                   uint(threadgroup_index >= products.first_group[2]);
+    weights = i == 0 ? weights_0 : i == 1 ? weights_1 : weights_2;
+    result = i == 0 ? result_0 : i == 1 ? result_1 : result_2;
+    other = gated ? weights_1 : weights;
+    rows = products.rows[i];
+    group = threadgroup_index - products.first_group[i];
+  }
+
+  void put(uint row, float sum) const {
+    if (adds) sum += float(result[row]);
+    result[row] = T(sum);
+  }
+};
+
+template <typename T>
+float norm_weight(device const void* weights, uint i) {
+  return norm_weights == 1 ? ((device const float*)weights)[i] : float(((device const T*)weights)[i]);
+}
+
+#define MATMUL_VEC_AS(kernel_name, W, T, name)                                                                        \
+  template [[host_name(#kernel_name "_" #name)]] kernel void kernel_name<T, W>(                                       \
+      device const T*, device const void*, device const W*, device const W*, device const W*, device T*, device T*,   \
+      device T*, constant VectorProducts&, uint, uint, uint, uint);

@@ -1,0 +1,152 @@
+// For GPUs. The threads of a threadgroup bring x into threadgroup memory tile by tile, with the norm's weights on it, and
+// each of its SIMD-groups has a row or two, of which every thread reads 8 numbers at a time: 16 bytes of halves. Many of
+// these reads are on their way at once, which is what makes memory fast.
+#include "matmul_vec.h"
+
+constant uint rows_of_simdgroup [[function_constant(3)]];  // 1 or 2
+constant uint aligned_rows [[function_constant(4)]];       // every row begins at a multiple of 16 bytes
+
+constant constexpr uint tile = 2048, each = 8, most_rows = 2;
+
+struct Eight {
+  float at[each];
+};
+
+template <typename W>
+Eight eight_of(device const W* row, uint column) {
+  Eight numbers;
+  if (aligned_rows) {
+    constexpr uint in_word = 16 / sizeof(W), words = each / in_word;
+    #pragma unroll
+    for (uint i = 0; i < words; ++i) {
+      const uint4 word = *(device const uint4*)(row + column + i * in_word);
+      #pragma unroll
+      for (uint k = 0; k < 4; ++k) {
+        if (sizeof(W) == 4) {
+          numbers.at[i * 4 + k] = as_type<float>(word[k]);
+        } else {
+          const vec<W, 2> pair = as_type<vec<W, 2>>(word[k]);
+          numbers.at[k * 2] = float(pair[0]);
+          numbers.at[k * 2 + 1] = float(pair[1]);
+        }
+      }
+    }
+  } else {
+    #pragma unroll
+    for (uint i = 0; i < each; ++i) numbers.at[i] = float(row[column + i]);
+  }
+  return numbers;
+}
+template <>
+Eight eight_of<float>(device const float* row, uint column) {
+  Eight numbers;
+  #pragma unroll
+  for (uint i = 0; i < each; i += 4) {
+    const float4 part = aligned_rows ? *(device const float4*)(row + column + i)
+                                     : float4(row[column + i], row[column + i + 1], row[column + i + 2], row[column + i + 3]);
+    #pragma unroll
+    for (uint k = 0; k < 4; ++k) numbers.at[i + k] = part[k];
+  }
+  return numbers;
+}
+template <>
+Eight eight_of<q8_0>(device const q8_0* row, uint column) {
+  device const q8_0& block = row[column / 32];
+  const float scale = float(block.scale);
+  Eight numbers;
+  #pragma unroll
+  for (uint i = 0; i < each; ++i) numbers.at[i] = scale * float(block.numbers[column % 32 + i]);
+  return numbers;
+}
+
+// The number in a column of a row that has no eight more.
+template <typename W>
+float one_of(device const W* row, uint column) {
+  return float(row[column]);
+}
+template <>
+float one_of<q8_0>(device const q8_0* row, uint column) {
+  return float(row[column / 32].scale) * float(row[column / 32].numbers[column % 32]);
+}
+
+template <typename W>
+device const W* row_of(device const W* weights, uint columns, uint row) {
+  return weights + ulong(row) * columns;
+}
+template <>
+device const q8_0* row_of<q8_0>(device const q8_0* weights, uint columns, uint row) {
+  return weights + ulong(row) * (columns / 32);
+}
+
+template <typename T, typename W>
+kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device const void* norm [[buffer(1)]],
+                                    device const W* weights_0 [[buffer(2)]], device const W* weights_1 [[buffer(3)]],
+                                    device const W* weights_2 [[buffer(4)]], device T* result_0 [[buffer(5)]],
+                                    device T* result_1 [[buffer(6)]], device T* result_2 [[buffer(7)]],
+                                    constant VectorProducts& products [[buffer(8)]],
+                                    uint group [[threadgroup_position_in_grid]],
+                                    uint lane [[thread_index_in_simdgroup]],
+                                    uint simdgroup [[simdgroup_index_in_threadgroup]],
+                                    uint simdgroups [[simdgroups_per_threadgroup]]) {
+  threadgroup float tile_of_x[tile];
+  threadgroup float shared[most_simdgroups];
+  const Share<T, W> share(weights_0, weights_1, weights_2, result_0, result_1, result_2, products, group);
+  const uint columns = products.columns, last = share.rows - 1;
+  const uint first = (share.group * simdgroups + simdgroup) * rows_of_simdgroup;
+  device const W* rows[2 * most_rows];
+  #pragma unroll
+  for (uint i = 0; i < most_rows; ++i) {
+    rows[i] = row_of(share.weights, columns, min(first + i, last));
+    rows[most_rows + i] = row_of(share.other, columns, min(first + i, last));
+  }
+  float sums[2 * most_rows] = {}, squares = 0;
+  const auto is_used = [](uint i) { return i % most_rows < rows_of_simdgroup && (gated || i < most_rows); };
+  const auto multiply = [&](uint start, uint j) {
+    #pragma unroll
+    for (uint i = 0; i < 2 * most_rows; ++i) {
+      if (!is_used(i)) continue;
+      const Eight numbers = eight_of(rows[i], start + j);
+      #pragma unroll
+      for (uint k = 0; k < each; ++k) sums[i] += numbers.at[k] * tile_of_x[j + k];
+    }
+  };
+  for (uint start = 0; start < columns; start += tile) {
+    const uint there = min(columns - start, tile);
+    if (start != 0) threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = simdgroup * 32 + lane; i < there; i += simdgroups * 32) {
+      float value = float(x[start + i]);
+      if (norm_weights != 0) {
+        squares += value * value;
+        value *= norm_weight<T>(norm, start + i);
+      }
+      tile_of_x[i] = value;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (there == tile) {
+      #pragma unroll
+      for (uint step = 0; step < tile / (32 * each); ++step) multiply(start, (step * 32 + lane) * each);
+    } else {
+      for (uint j = lane * each; j + each <= there; j += 32 * each) multiply(start, j);
+      const uint rest = there / each * each;
+      if (rest + lane < there)
+        #pragma unroll
+        for (uint i = 0; i < 2 * most_rows; ++i)
+          if (is_used(i)) sums[i] += one_of(rows[i], start + rest + lane) * tile_of_x[rest + lane];
+    }
+  }
+
+  float factor = 1;
+  if (norm_weights != 0)
+    factor = rsqrt(sum_over_threadgroup(squares, shared, simdgroup, simdgroups) / columns + products.epsilon);
+  #pragma unroll
+  for (uint i = 0; i < 2 * most_rows; ++i)
+    if (is_used(i)) sums[i] = simd_sum(sums[i]) * factor;
+  if (lane != 0) return;
+  #pragma unroll
+  for (uint i = 0; i < most_rows; ++i)
+    if (i < rows_of_simdgroup && first + i <= last)
+      share.put(first + i, gated ? silu_of(sums[i]) * sums[most_rows + i] : sums[i]);
+}
+
+#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name)
+METAL_EACH_PRODUCT(MATMUL_VEC_TILED)

@@ -1,0 +1,290 @@
+// Transformers on a Metal device: what is dispatched for each operation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "mps/core/device_kind.hpp"
+#include "mps/matrix/rows.hpp"
+#include "transformer/buffer_pool.hpp"
+#include "transformer/metal_commands.hpp"
+#include "transformer/metal_memory.hpp"
+#include "transformer/metal_products.hpp"
+#include "transformer/operations.hpp"
+
+namespace metalloid::transformer {
+namespace {
+
+// As the kernels have them.
+struct KernelVectorProducts {
+  uint32_t columns, rows[3] = {}, first_group[3] = {0, UINT32_MAX, UINT32_MAX};
+  float epsilon;
+};
+struct KernelTable {
+  uint32_t rows, columns;
+};
+struct KernelTurn {
+  uint32_t pairs, size, position, heads[2];
+};
+struct KernelAttention {
+  uint32_t tokens, heads, kv_heads, size, position;
+  float scale;
+
+  explicit KernelAttention(const AttentionShape& shape)
+      : tokens(uint32_t(shape.tokens)),
+        heads(uint32_t(shape.heads)),
+        kv_heads(uint32_t(shape.kv_heads)),
+        size(uint32_t(shape.size)),
+        position(uint32_t(shape.position)),
+        scale(shape.scale) {}
+};
+
+uint32_t parts(size_t count, size_t each) {
+  return uint32_t((count + each - 1) / each);
+}
+
+class MetalOperations final : public Operations {
+ public:
+  MetalOperations(NS::SharedPtr<MTL::Device> device, bool kernels_for_gpu)
+      : commands_(std::move(device)),
+        is_gpu_(mps::is_gpu(commands_.device())),
+        kernels_for_gpu_(kernels_for_gpu),
+        pool_([this](size_t bytes) {
+          return new_buffer_memory(commands_.device(), bytes,
+                                   is_gpu_ ? MTL::ResourceStorageModePrivate : MTL::ResourceStorageModeShared);
+        }) {
+    for (auto& buffer : unused_)
+      buffer = NS::TransferPtr(commands_.device()->newBuffer(256, MTL::ResourceStorageModeShared));
+  }
+  ~MetalOperations() override { (void)commands_.finish(); }
+
+  std::string name() const override { return "metal"; }
+  std::string device_name() const override { return commands_.device()->name()->utf8String(); }
+  bool is_available() const override { return !commands_.is_lost(); }
+
+  std::shared_ptr<TensorMemory> wrap(const void* data, size_t bytes, std::shared_ptr<const void> owner) override {
+    return new_wrapped_memory(commands_.device(), data, bytes, std::move(owner));
+  }
+  std::shared_ptr<TensorMemory> take(size_t bytes) override { return pool_.take(bytes); }
+  PoolStatistics pool_statistics() const override { return pool_.statistics(); }
+  void trim_pool() override { pool_.trim(); }
+  bool has_unified_memory() const override { return !is_gpu_; }
+
+  void commit() override { commands_.commit(); }
+  Status finish() override { return commands_.finish(); }
+
+  Status read(const Tensor& tensor, void* destination) override {
+    if (tensor.memory()->host) {
+      if (Status done = commands_.finish(); !done) return done;
+      std::memcpy(destination, tensor.memory()->host + tensor.offset(), tensor.bytes());
+      return success();
+    }
+    return through_shared_memory(
+        tensor,
+        [&](std::byte* shared, size_t first, size_t bytes) {
+          std::memcpy(static_cast<std::byte*>(destination) + first, shared, bytes);
+        },
+        false);
+  }
+
+  Status write(const Tensor& tensor, const void* source) override {
+    if (tensor.memory()->host) {
+      if (Status done = commands_.finish(); !done) return done;
+      std::memcpy(tensor.memory()->host + tensor.offset(), source, tensor.bytes());
+      return success();
+    }
+    return through_shared_memory(
+        tensor,
+        [&](std::byte* shared, size_t first, size_t bytes) {
+          std::memcpy(shared, static_cast<const std::byte*>(source) + first, bytes);
+        },
+        true);
+  }
+
+  void matmul_vec(const VectorProducts& work) override {
+    const Product* product = work.products.data();
+    const size_t count = work.gated ? 1 : work.products.size();
+    const uint32_t norm = !work.norm.weights ? 0 : work.norm.weights.type() == TensorType::f32 ? 1 : 2;
+    // A threadgroup's rows, as matmul_vec.metal and matmul_vec_tiled.metal have them.
+    const uint32_t simdgroups = kernels_for_gpu_ ? 8 : 1;
+    const uint32_t rows_of_simdgroup = kernels_for_gpu_ ? 1 : work.gated ? 2 : 4;
+    KernelVectorProducts products{.columns = uint32_t(work.x.columns()), .epsilon = work.norm.epsilon};
+    uint32_t groups = 0;
+    for (size_t i = 0; i < count; ++i) {
+      products.rows[i] = uint32_t(product[i].weights.rows());
+      products.first_group[i] = groups;
+      groups += parts(product[i].weights.rows(), simdgroups * rows_of_simdgroup);
+    }
+    if (groups == 0) return;
+    const TensorType type = product[0].weights.type();
+    mps::KernelFunction function{
+        kernel_name(kernels_for_gpu_ ? "matmul_vec_tiled_kernel" : "matmul_vec_kernel", type, work.x.type()),
+        {norm, work.gated, work.add}};
+    if (kernels_for_gpu_) {
+      function.constants.push_back(rows_of_simdgroup);
+      function.constants.push_back(has_aligned_rows(work.products));
+    }
+    const auto weights_of = [&](size_t i) {
+      return i < work.products.size() ? Place(product[i].weights) : Place(unused_[0].get());
+    };
+    const auto result_of = [&](size_t i) { return i < count ? Place(product[i].result) : Place(unused_[i].get()); };
+    commands_.dispatch(function, MTL::Size(groups, 1, 1), simdgroups * 32, work.x,
+                       norm ? Place(work.norm.weights) : Place(unused_[0].get()), weights_of(0), weights_of(1),
+                       weights_of(2), result_of(0), result_of(1), result_of(2), products);
+  }
+
+  void matmul(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) override {
+    products_.encode(x, weights, result, options);
+  }
+
+  void rmsnorm(const Tensor& x, const Tensor& weights, float epsilon, const Tensor& result) override {
+    commands_.dispatch({kernel_name("rmsnorm_kernel", x.type(), x.type()), {weights.type() == TensorType::f32}},
+                       MTL::Size(x.rows(), 1, 1), threads_for_row(x), x, weights, result, uint32_t(x.columns()),
+                       epsilon);
+  }
+
+  void softmax(const Tensor& x, const Tensor& result) override {
+    commands_.dispatch({kernel_name("softmax_kernel", x.type(), x.type())}, MTL::Size(x.rows(), 1, 1),
+                       threads_for_row(x), x, result, uint32_t(x.columns()));
+  }
+
+  void silu(const Tensor& x, const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("silu_kernel", x.type(), x.type())}, MTL::Size(x.count(), 1, 1), x, result);
+  }
+
+  void fused_silu_mul(const Tensor& gate, const Tensor& up, const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("fused_silu_mul_kernel", gate.type(), gate.type())},
+                               MTL::Size(gate.count(), 1, 1), gate, up, result);
+  }
+
+  void add(const Tensor& x, const Tensor& y, const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("add_kernel", x.type(), x.type())}, MTL::Size(x.count(), 1, 1), x, y,
+                               result);
+  }
+
+  void embed(const Tensor& table, const Tensor& tokens, const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("embed_kernel", table.type(), result.type())},
+                               MTL::Size(table.columns(), tokens.count(), 1), table, tokens, result,
+                               KernelTable{uint32_t(table.rows()), uint32_t(table.columns())});
+  }
+
+  void argmax(const Tensor& x, const Tensor& result) override {
+    commands_.dispatch({kernel_name("argmax_kernel", x.type(), x.type())}, MTL::Size(x.rows(), 1, 1),
+                       threads_for_row(x), x, result, uint32_t(x.columns()));
+  }
+
+  void copy(const Tensor& x, const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("copy_kernel", x.type(), result.type())}, MTL::Size(x.count(), 1, 1), x,
+                               result);
+  }
+
+  void rope(const std::vector<Tensor>& each, size_t position, const Tensor& frequencies, RopePairs pairs) override {
+    for (size_t i = 0; i < each.size(); i += 2) {
+      const Tensor& first = each[i];
+      const bool has_second = i + 1 < each.size() && each[i + 1].columns() == first.columns();
+      const size_t second_heads = has_second ? each[i + 1].shape()[1] : 0;
+      commands_.dispatch_threads(
+          {kernel_name("rope_kernel", first.type(), first.type()), {pairs == RopePairs::Neighbours}},
+          MTL::Size(frequencies.count(), first.shape()[1] + second_heads, first.shape()[0]), first,
+          has_second ? Place(each[i + 1]) : Place(unused_[0].get()), frequencies,
+          KernelTurn{uint32_t(frequencies.count()),
+                     uint32_t(first.columns()),
+                     uint32_t(position),
+                     {uint32_t(first.shape()[1]), uint32_t(second_heads)}});
+      if (!has_second) --i;
+    }
+  }
+
+  void attention_scores(const Tensor& queries, const Tensor& keys, const AttentionShape& shape,
+                        const Tensor& scores) override {
+    commands_.dispatch({kernel_name("attention_scores_kernel", queries.type(), queries.type())},
+                       MTL::Size(shape.length(), shape.tokens, shape.heads), 32, queries, keys, scores,
+                       KernelAttention(shape));
+  }
+
+  void weighted_sum(const Tensor& scores, const Tensor& values, const AttentionShape& shape,
+                    const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("weighted_sum_kernel", scores.type(), scores.type())},
+                               MTL::Size(shape.size, shape.tokens, shape.heads), scores, values, result,
+                               KernelAttention(shape));
+  }
+
+  void flash_attention(const Tensor& queries, const Tensor& keys, const Tensor& values, const AttentionShape& shape,
+                       const Tensor& result) override {
+    const uint32_t head_parts = parts(shape.size, 32);
+    if (shape.tokens == 1) {
+      const size_t simdgroups = kernels_for_gpu_ ? std::clamp<size_t>(shape.length() / 4, 1, 16) : 1;
+      commands_.dispatch({kernel_name("flash_attention_vec_kernel", queries.type(), queries.type()), {head_parts}},
+                         MTL::Size(shape.heads, 1, 1), simdgroups * 32, queries, keys, values, result,
+                         KernelAttention(shape));
+      return;
+    }
+    constexpr size_t rows_of_simdgroup = 4;
+    commands_.dispatch(
+        {kernel_name("flash_attention_kernel", queries.type(), queries.type()), {head_parts}},
+        MTL::Size(parts(shape.tokens * shape.heads / shape.kv_heads, rows_of_simdgroup), shape.kv_heads, 1), 32,
+        queries, keys, values, result, KernelAttention(shape));
+  }
+
+ private:
+  size_t threads_for_row(const Tensor& x) const {
+    if (kernels_for_gpu_ && !is_gpu_) return 128;
+    return mps::threads_for_row(commands_.device(), x.columns()).width;
+  }
+
+  // Whether threads may read 16 bytes of a row at once.
+  static bool has_aligned_rows(const std::vector<Product>& products) {
+    return std::all_of(products.begin(), products.end(), [](const Product& product) {
+      const Tensor& weights = product.weights;
+      return weights.offset() % 16 == 0 && bytes_of(weights.type(), weights.columns()) % 16 == 0;
+    });
+  }
+
+  // Copies between a tensor that the host does not see and memory that it does, in pieces: `touch` is given each,
+  // before it is copied to the device or after it came from there.
+  template <class Touch>
+  Status through_shared_memory(const Tensor& tensor, const Touch& touch, bool to_device) {
+    constexpr size_t most = size_t{64} << 20;
+    const size_t bytes = tensor.bytes();
+    const auto shared =
+        NS::TransferPtr(commands_.device()->newBuffer(std::min(bytes, most), MTL::ResourceStorageModeShared));
+    if (!shared) return Error{fmt::format("there is no memory for {} bytes", std::min(bytes, most))};
+    for (size_t first = 0; first < bytes; first += most) {
+      const size_t count = std::min(most, bytes - first);
+      if (to_device) touch(static_cast<std::byte*>(shared->contents()), first, count);
+      commands_.encode([&](MTL::CommandBuffer* command_buffer) {
+        MTL::BlitCommandEncoder* blit = command_buffer->blitCommandEncoder();
+        MTL::Buffer* own = commands_.buffer_of(tensor);
+        if (to_device)
+          blit->copyFromBuffer(shared.get(), 0, own, tensor.offset() + first, count);
+        else
+          blit->copyFromBuffer(own, tensor.offset() + first, shared.get(), 0, count);
+        blit->endEncoding();
+      });
+      if (Status done = commands_.finish(); !done) return done;
+      if (!to_device) touch(static_cast<std::byte*>(shared->contents()), first, count);
+    }
+    return success();
+  }
+
+  MetalCommands commands_;
+  const bool is_gpu_, kernels_for_gpu_;
+  BufferPool pool_;
+  MetalProducts products_{commands_, pool_};
+  // For arguments that a kernel does not use this time, each apart from the others: what a kernel writes may overlap
+  // nothing, or the device has to expect the worst.
+  NS::SharedPtr<MTL::Buffer> unused_[3];
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Operations>> metal_operations(KernelShape shape) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+  if (!device) return Error{"there is no Metal device that works; `metalloid devices` says why"};
+  const bool for_gpu = shape == KernelShape::OfDevice ? mps::is_gpu(device.get()) : shape == KernelShape::Gpu;
+  std::unique_ptr<Operations> operations = std::make_unique<MetalOperations>(std::move(device), for_gpu);
+  return operations;
+}
+
+}  // namespace metalloid::transformer

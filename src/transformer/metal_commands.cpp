@@ -1,0 +1,77 @@
+#include "transformer/metal_commands.hpp"
+
+#include <fmt/format.h>
+
+#include "transformer/metal_memory.hpp"
+
+extern "C" const std::byte metalloid_transformer_kernels[], metalloid_transformer_kernels_end[];
+
+namespace metalloid::transformer {
+
+MetalCommands::MetalCommands(NS::SharedPtr<MTL::Device> device)
+    : device_(std::move(device)), queue_(NS::TransferPtr(device_->newCommandQueue())) {}
+
+bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
+  // Command buffers may outlive static objects.
+  static auto& kernels =
+      *new mps::KernelLibrary({metalloid_transformer_kernels, metalloid_transformer_kernels_end}, "transformers");
+  const Result<MTL::ComputePipelineState*> pipeline = kernels.pipeline(device_.get(), function);
+  if (!pipeline) {
+    fail(pipeline.error());
+    return false;
+  }
+  if (!encoder_) {
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    begin_command_buffer();
+    encoder_ = NS::RetainPtr(command_buffer_->computeCommandEncoder());
+  }
+  encoder_->setComputePipelineState(*pipeline);
+  return true;
+}
+
+void MetalCommands::begin_command_buffer() {
+  if (!command_buffer_) command_buffer_ = NS::RetainPtr(queue_->commandBuffer());
+}
+
+void MetalCommands::end_encoder() {
+  if (encoder_) encoder_->endEncoding();
+  encoder_.reset();
+}
+
+void MetalCommands::encode(const std::function<void(MTL::CommandBuffer*)>& commands) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  end_encoder();
+  begin_command_buffer();
+  commands(command_buffer_.get());
+}
+
+MTL::Buffer* MetalCommands::buffer_of(const Tensor& tensor) {
+  MTL::Buffer* buffer = static_cast<MetalMemory*>(tensor.memory().get())->buffer();
+  if (!buffer) fail(fmt::format("{} cannot use memory of the program", device_->name()->utf8String()));
+  return buffer;
+}
+
+void MetalCommands::commit() {
+  if (!command_buffer_) return;
+  end_encoder();
+  command_buffer_->commit();
+  committed_.push_back(std::move(command_buffer_));
+  command_buffer_.reset();
+}
+
+Status MetalCommands::finish() {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  commit();
+  for (const auto& command_buffer : committed_) {
+    command_buffer->waitUntilCompleted();
+    if (const NS::Error* error = command_buffer->error()) {
+      fail(error->localizedDescription()->utf8String());
+      if (error->code() == MTL::CommandBufferErrorDeviceRemoved) is_lost_ = true;
+    }
+  }
+  committed_.clear();
+  if (error_.empty()) return success();
+  return Error{std::exchange(error_, {})};
+}
+
+}  // namespace metalloid::transformer

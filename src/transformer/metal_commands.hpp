@@ -1,0 +1,89 @@
+// The command buffer that operations are encoded into, and those that were committed before it. Kernels that follow
+// each other share an encoder, in which they run one after the other.
+#pragma once
+
+#include <Metal/Metal.hpp>
+#include <functional>
+#include <metalloid/backend.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "mps/core/pipelines.hpp"
+
+namespace metalloid::transformer {
+
+// A tensor, or a buffer that takes a tensor's place.
+struct Place {
+  explicit Place(const Tensor& tensor) : tensor(tensor) {}
+  explicit Place(MTL::Buffer* buffer) : buffer(buffer) {}
+
+  Tensor tensor;
+  MTL::Buffer* buffer = nullptr;
+};
+
+class MetalCommands {
+ public:
+  explicit MetalCommands(NS::SharedPtr<MTL::Device> device);
+
+  MTL::Device* device() const { return device_.get(); }
+  bool is_lost() const { return is_lost_; }
+
+  // A kernel of src/transformer/kernels. Arguments are tensors, places, or values that become constants, in the order
+  // of the kernel's buffers. A grid of threadgroups:
+  template <class... Arguments>
+  void dispatch(const mps::KernelFunction& function, MTL::Size threadgroups, size_t threads_per_threadgroup,
+                const Arguments&... arguments) {
+    if (!begin_dispatch(function)) return;
+    NS::UInteger index = 0;
+    (set(arguments, index++), ...);
+    encoder_->dispatchThreadgroups(threadgroups, MTL::Size(threads_per_threadgroup, 1, 1));
+  }
+  // A grid of threads, each for itself:
+  template <class... Arguments>
+  void dispatch_threads(const mps::KernelFunction& function, MTL::Size threads, const Arguments&... arguments) {
+    if (!begin_dispatch(function)) return;
+    NS::UInteger index = 0;
+    (set(arguments, index++), ...);
+    encoder_->dispatchThreads(threads, MTL::Size(threads.width < 256 ? (threads.width + 31) / 32 * 32 : 256, 1, 1));
+  }
+
+  // Commands of MPS or a blit encoder.
+  void encode(const std::function<void(MTL::CommandBuffer*)>& commands);
+
+  // The buffer of a tensor; null, and the error is remembered, where the device cannot have it.
+  MTL::Buffer* buffer_of(const Tensor& tensor);
+
+  void commit();
+  Status finish();
+
+ private:
+  bool begin_dispatch(const mps::KernelFunction& function);
+  void begin_command_buffer();
+  void end_encoder();
+  void fail(const std::string& sentence) {
+    if (error_.empty()) error_ = sentence;
+  }
+  void set(const Tensor& tensor, NS::UInteger index) { encoder_->setBuffer(buffer_of(tensor), tensor.offset(), index); }
+  void set(const Place& place, NS::UInteger index) {
+    if (place.buffer)
+      encoder_->setBuffer(place.buffer, 0, index);
+    else
+      set(place.tensor, index);
+  }
+  template <class Value>
+  void set(const Value& value, NS::UInteger index) {
+    static_assert(std::is_trivially_copyable_v<Value> && !std::is_pointer_v<Value>);
+    encoder_->setBytes(&value, sizeof(value), index);
+  }
+
+  NS::SharedPtr<MTL::Device> device_;
+  NS::SharedPtr<MTL::CommandQueue> queue_;
+  NS::SharedPtr<MTL::CommandBuffer> command_buffer_;
+  NS::SharedPtr<MTL::ComputeCommandEncoder> encoder_;
+  std::vector<NS::SharedPtr<MTL::CommandBuffer>> committed_;
+  std::string error_;
+  bool is_lost_ = false;
+};
+
+}  // namespace metalloid::transformer
