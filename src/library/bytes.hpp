@@ -46,6 +46,8 @@ class ByteReader {
  public:
   explicit ByteReader(Bytes bytes) : rest_(bytes) {}
 
+  uint8_t fixed8() { return static_cast<uint8_t>(fixed(1)); }
+  uint16_t fixed16() { return static_cast<uint16_t>(fixed(2)); }
   uint32_t fixed32() { return static_cast<uint32_t>(fixed(4)); }
   uint64_t fixed64() { return fixed(8); }
 
@@ -95,6 +97,7 @@ class ByteReader {
   }
   bool failed() const { return failed_; }
   bool at_end() const { return rest_.empty(); }
+  size_t remaining() const { return rest_.size(); }
 
  private:
   uint64_t fixed(size_t width) {
