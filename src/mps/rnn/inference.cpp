@@ -45,17 +45,19 @@ class Stack {
     return true;
   }
 
-  // With the states that the layers begin with, or none. `after_step` is called for each step whose states `wants`.
+  // With the states that the layers begin with, or none. `after_step` is called for the last step, or for all, with its
+  // index in the piece that has just been encoded.
   void run(const RecurrentStatePart* before, const Destination& destination, bool wants_all,
            const std::function<void(size_t)>& after_step) {
     const std::vector<size_t> rows = source_.rows();
     const size_t steps = rows.size();
+    Operand room;
     for (size_t done = 0; done < steps; done += piece_) {
       const size_t count = std::min(piece_, steps - done);
       const StepRange range{is_reversed_ ? steps - done - count : done, count};
       for (Tape& tape : tapes_) tape.steps = count;
       begin(done == 0, before, count);
-      Block input = gathered(encoding_, source_, range, rows_, layers_[0]->cell.inputs);
+      Block input = gathered(encoding_, source_, range, rows_, layers_[0]->cell.inputs, room);
       if (!input.first.buffer) return;
       for (size_t i = 0; i < layers_.size(); ++i) {
         const Weights weights = layers_[i]->weights();

@@ -32,8 +32,9 @@ struct StepRange {
 };
 
 // The steps as one block with `rows` rows each: the program's own memory where it lies so, or a copy in which rows that
-// are not there are zeros. The block's matrices follow each other without gaps between rows of the same stride.
-Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns);
+// are not there are zeros. The copy is made in `room`, which is scratch of this call from the first time on.
+Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns,
+               Operand& room);
 
 // A block that stands for the steps: the program's own memory, or scratch that scatter() copies from.
 Block room_for(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns);

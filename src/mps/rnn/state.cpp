@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "mps/core/temporary_memory.hpp"
 #include "mps/rnn/sequence.hpp"
 
 namespace metalloid::mps {
@@ -46,6 +47,11 @@ void fits(Arguments& arguments, const RecurrentStatePart& state, const std::vect
     arguments.require(state.layers[i].outputs->columns() == cells[i]->outputs &&
                           bool(state.layers[i].cells) == (cells[i]->kind == CellKind::lstm),
                       "recurrentInputState is not of a layer like layer {}", i);
+}
+
+void TrainingRecord::state_was_read() {
+  if (--unread_states > 0) return;
+  for (const NS::SharedPtr<MTL::Buffer>& buffer : buffers) give_back(command_buffer, buffer.get());
 }
 
 }  // namespace metalloid::mps

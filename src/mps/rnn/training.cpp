@@ -60,6 +60,8 @@ Weights weights_of(Arguments& arguments, const RnnLayer& layer, const NS::Array*
 void is_usable(Arguments& arguments, const Encoding& encoding, const StatePart& state, const char* name) {
   arguments.require(!state.command_buffer || state.command_buffer == encoding.command_buffer(),
                     "{} is temporary, and of another command buffer", name);
+  arguments.require(!state.command_buffer || state.read_count > 0,
+                    "{} is temporary, and has been read as often as its readCount allowed", name);
 }
 
 std::shared_ptr<TrainingRecord> new_record(Encoding& encoding, const Cell& cell, size_t rows,
@@ -67,6 +69,8 @@ std::shared_ptr<TrainingRecord> new_record(Encoding& encoding, const Cell& cell,
   auto record = std::make_shared<TrainingRecord>();
   record->cell = cell;
   record->rows = rows_of_steps;
+  record->command_buffer = is_temporary ? encoding.command_buffer() : nullptr;
+  record->unread_states = rows_of_steps.size();
   record->tape = new_tape(cell, rows, rows_of_steps.size(), [&](size_t bytes) {
     record->buffers.push_back(
         is_temporary ? NS::RetainPtr(temporary_buffer(encoding.command_buffer(), bytes))
@@ -129,7 +133,8 @@ void encode_forward(Encoding& encoding, const RnnTrainingPart& self, SequenceArg
   set_state(encoding, tape.outputs, before ? before->layers[0].outputs.get() : nullptr, bytes);
   if (cell.kind == CellKind::lstm)
     set_state(encoding, tape.cells, before ? before->layers[0].cells.get() : nullptr, bytes);
-  const Block input = gathered(encoding, source, {0, steps}, rows, cell.inputs);
+  Operand room;
+  const Block input = gathered(encoding, source, {0, steps}, rows, cell.inputs, room);
   if (!input.first.buffer) return;
   mps::encode_forward(encoding,
                       {.layer = *self.layer,
@@ -261,7 +266,8 @@ void encode_gradient(Encoding& encoding, const RnnTrainingPart& self, const Grad
         has_states = add_state(encoding, self, rows, back.outputs, back.cells, output_states);
     });
     if (given.weight_gradients) {
-      const Block input = cell.input_is_unit ? Block{} : gathered(encoding, sources, run, rows, cell.inputs);
+      Operand room;
+      const Block input = cell.input_is_unit ? Block{} : gathered(encoding, sources, run, rows, cell.inputs, room);
       if (!cell.input_is_unit && !input.first.buffer) return;
       encode_weight_gradients(encoding, pass, gates_back, input, weight_gradients,
                               self.accumulates || i + 1 < runs.size());
@@ -278,7 +284,10 @@ void encode_gradient(Encoding& encoding, const RnnTrainingPart& self, const Grad
     std::ranges::reverse(output_states);
     *given.output_states = array_of(output_states);
   }
-  for (TrainingStatePart* state : states) state->was_read();
+  for (TrainingStatePart* state : states) {
+    state->was_read();
+    if (state->command_buffer && state->read_count == 0) state->record->state_was_read();
+  }
   if (after) after->was_read();
   sources.was_read();
   gradients.was_read();
