@@ -150,12 +150,6 @@ void are_stackable(Arguments& arguments, const Layers& layers) {
                       layers[i]->cell.inputs, layers[i - 1]->cell.outputs);
 }
 
-// Results must not overwrite what is still to be read.
-void is_apart(Arguments& arguments, const Sequence& source, const Sequence& result, const char* name) {
-  for (size_t i = 0; i < std::min(source.steps.size(), result.steps.size()) && arguments; ++i)
-    arguments.require(source.steps[i].first != result.steps[i].first, "{}[{}] is also a source", name, i);
-}
-
 void encode(Encoding& encoding, const RnnInferencePart& self, const NS::Array* source_matrices,
             const NS::UInteger* source_offsets, const NS::Array* destination_matrices,
             const NS::UInteger* destination_offsets, const MPS::RNNRecurrentMatrixState* input_state,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mps/core/data_type.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -108,6 +110,11 @@ void fit_to_rows(Arguments& arguments, Sequence& sequence, std::span<const size_
                       sequence.steps[i].rows, rows[i]);
     sequence.steps[i].rows = rows[i];
   }
+}
+
+void is_apart(Arguments& arguments, const Sequence& source, const Sequence& result, const char* name) {
+  for (size_t i = 0; i < std::min(source.steps.size(), result.steps.size()) && arguments; ++i)
+    arguments.require(source.steps[i].first != result.steps[i].first, "{}[{}] is also a source", name, i);
 }
 
 Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns,

@@ -26,6 +26,9 @@ void has_falling_rows(Arguments& arguments, const Sequence& sequence, const char
 // There must be a matrix for each of these numbers of rows, with at least as many; more are left out.
 void fit_to_rows(Arguments& arguments, Sequence& sequence, std::span<const size_t> rows, const char* name);
 
+// Results must not overwrite what is still to be read.
+void is_apart(Arguments& arguments, const Sequence& source, const Sequence& result, const char* name);
+
 // Steps of a sequence.
 struct StepRange {
   size_t first = 0, count = 0;
