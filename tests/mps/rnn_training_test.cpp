@@ -303,6 +303,31 @@ TEST_P(RnnTrainingTest, TakesHalfMatricesAndGivesHalfAndTemporaryGradients) {
     EXPECT_NEAR(input_gradients[0].at(1, i), slope_of_input(reference, problem, 0, 1, i), 4e-3);
 }
 
+// A sigmoid of 40 is 1, where the slope of (1 - z^p)^(1/p) is infinite; one of -120 is 0.
+TEST_P(RnnTrainingTest, HasNoGradientThroughGatesThatAreFullyOpenOrShut) {
+  for (const double bias : {40.0, -120.0})
+    for (const float p : {0.5f, 2.5f}) {
+      RnnCase c = rnn_cases(3, 5)[4];
+      c.p = p;
+      ReferenceLayer reference(c, random);
+      for (double& number : reference.weights.at(MPS::RNNMatrixIdGRUInputGateBiasTerms)) number = bias;
+      NS::Array *weights = nullptr, *gradients = nullptr;
+      const auto layer =
+          NS::TransferPtr(MPS::RNNMatrixTrainingLayer::alloc()->init(device.get(), descriptor_of(reference), &weights));
+      layer->createWeightGradientMatrices(&gradients, MPS::DataTypeFloat32);
+      const Problem problem = random_problem(c, {2, 2}, 0);
+      const Matrices results = random_sequence({2, 2}, c.outputs, MPS::DataTypeFloat32, 0);
+      ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                  NS::Array* kept = nullptr;
+                  layer->encodeForwardSequence(commands, array_of(problem.sources), array_of(results), &kept, weights);
+                  layer->encodeGradientSequence(commands, array_of(problem.sources), array_of(problem.gradients),
+                                                nullptr, gradients, kept, weights);
+                }),
+                "");
+      expect_weight_gradients(reference, problem, layer.get(), gradients, 2e-5);
+    }
+}
+
 // Temporary memory of a sequence serves the next one of the command buffer.
 TEST_P(RnnTrainingTest, GivesTheSameForEachOfManySequencesInACommandBuffer) {
   const RnnCase c = rnn_cases(3, 5)[5];
