@@ -165,7 +165,10 @@ void encode(Encoding& encoding, const RnnInferencePart& self, const NS::Array* s
   fit_to_rows(arguments, result, source.rows(), "destinationMatrices");
   is_apart(arguments, source, result, "destinationMatrices");
   RecurrentStatePart* before = body(input_state);
-  if (before && arguments) fits(arguments, *before, cells, source.steps[0].rows);
+  if (before && arguments) {
+    fits(arguments, *before, cells, source.steps[0].rows);
+    is_usable(arguments, encoding, *before, "recurrentInputState");
+  }
   if (!encoding.check(arguments.status())) return;
 
   const size_t rows = before ? before->rows : source.steps[0].rows;

@@ -31,6 +31,9 @@ NS::SharedPtr<MPS::RNNRecurrentMatrixState> new_recurrent_state(Encoding& encodi
 // Whether a state is of layers like these and has at least so many rows.
 void fits(Arguments& arguments, const RecurrentStatePart& state, const std::vector<const Cell*>& cells, size_t rows);
 
+// Whether a state, if it is temporary, may be read in this command buffer.
+void is_usable(Arguments& arguments, const Encoding& encoding, const StatePart& state, const char* name);
+
 // A run over a sequence that its gradients will need. Temporary memory is given back when all of its states have been
 // read, or else when the command buffer is done.
 struct TrainingRecord {

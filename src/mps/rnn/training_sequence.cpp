@@ -23,13 +23,6 @@ Weights weights_of(Arguments& arguments, const RnnLayer& layer, const NS::Array*
   return weights;
 }
 
-void is_usable(Arguments& arguments, const Encoding& encoding, const StatePart& state, const char* name) {
-  arguments.require(!state.command_buffer || state.command_buffer == encoding.command_buffer(),
-                    "{} is temporary, and of another command buffer", name);
-  arguments.require(!state.command_buffer || state.read_count > 0,
-                    "{} is temporary, and has been read as often as its readCount allowed", name);
-}
-
 std::shared_ptr<TrainingRecord> new_record(Encoding& encoding, const Cell& cell, size_t rows,
                                            const std::vector<size_t>& rows_of_steps, bool is_temporary) {
   auto record = std::make_shared<TrainingRecord>();
