@@ -86,6 +86,8 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
   const ConvolutionDescriptorPart* descriptor = body(source->descriptor());
   if (!descriptor) return Error{"the data source's descriptor is null"};
   if (const Status status = check(descriptor->shape); !status) return Error{status.error()};
+  if (order == Order::turned && descriptor->shape.sub_pixels > 1)
+    return Error{"the descriptor's subPixelScaleFactor must be 1: a convolution for sub-pixels has no gradient"};
 
   auto made = std::make_shared<ConvolutionWeights>();
   const ConvolutionShape& shape = made->shape = descriptor->shape;
