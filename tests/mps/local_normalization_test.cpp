@@ -102,7 +102,7 @@ class LocalNormalizationTest : public ImageTest {
 INSTANTIATE_MPS_TEST(LocalNormalizationTest);
 
 TEST_P(LocalNormalizationTest, DividesByTheEnergyOfPixels) {
-  for (const auto [width, height] : {std::pair<size_t, size_t>{3, 3}, {5, 3}, {2, 4}, {1, 1}})
+  for (const auto& [width, height] : {std::pair<size_t, size_t>{3, 3}, {5, 3}, {2, 4}, {1, 1}})
     check(MPS::CNNSpatialNormalization::alloc()->init(device.get(), width, height),
           MPS::CNNSpatialNormalizationGradient::alloc()->init(device.get(), width, height),
           {.width = width, .height = height, .alpha = 0.5, .delta = 0.75});
@@ -116,7 +116,7 @@ TEST_P(LocalNormalizationTest, DividesByTheEnergyOfChannels) {
 }
 
 TEST_P(LocalNormalizationTest, SubtractsTheMeanAndDividesByTheContrastOfPixels) {
-  for (const auto [width, height] : {std::pair<size_t, size_t>{3, 3}, {5, 3}, {2, 4}})
+  for (const auto& [width, height] : {std::pair<size_t, size_t>{3, 3}, {5, 3}, {2, 4}})
     check(MPS::CNNLocalContrastNormalization::alloc()->init(device.get(), width, height),
           MPS::CNNLocalContrastNormalizationGradient::alloc()->init(device.get(), width, height),
           {.takes_contrast = true,
