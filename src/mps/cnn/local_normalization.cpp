@@ -3,10 +3,10 @@
 #include <MetalPerformanceShaders/MPSCNNNormalization.hpp>
 
 #include "foundation/misuse.hpp"
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -69,10 +69,6 @@ KernelFunction function_of(const char* name, const LocalNormalization& normaliza
   return {fmt::format("{}_{}", name, metal_name_of(tensor.type)), {uint32_t(normalization.kind)}};
 }
 
-MTL::Size threads_of(const ImageTensor& tensor) {
-  return MTL::Size(tensor.width * tensor.channels, tensor.height, tensor.images);
-}
-
 WindowGeometry& window_of(LocalNormalizationPart& part) {
   return part.window;
 }
@@ -111,8 +107,8 @@ LocalNormalization contrast(NS::UInteger width, NS::UInteger height) {
 
 Status LocalNormalizationPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   const ImageTensor& result = task.destination;
-  encoding.dispatch(function_of("local_normalization", normalization, result), threads_of(result),
-                    threads_along_row(result.width * result.channels), task.source.place, result.place,
+  encoding.dispatch(function_of("local_normalization", normalization, result), threads_over_pixels(result),
+                    pixel_threadgroup(encoding), task.source.place, result.place,
                     for_kernel(normalization, task.offset_x, task.offset_y, window.edge_mode, task.source, result));
   return success();
 }
@@ -129,11 +125,11 @@ Status LocalNormalizationGradientPart::encode_gradient(Encoding& encoding, CnnGr
                                                  source.height, MPS::ImageEdgeModeZero);
   const Operand parts =
       encoding.scratch(3 * source.images * source.height * source.width * source.channels * sizeof(float));
-  encoding.dispatch(function_of("local_normalization_parts", normalization, source), threads_of(source),
-                    threads_along_row(source.width * source.channels), source.place, gradient.place, parts,
+  encoding.dispatch(function_of("local_normalization_parts", normalization, source), threads_over_pixels(source),
+                    pixel_threadgroup(encoding), source.place, gradient.place, parts,
                     for_kernel(normalization, 0, 0, MPS::ImageEdgeModeZero, source, gradient));
-  encoding.dispatch(function_of("local_normalization_gradient", normalization, result), threads_of(result),
-                    threads_along_row(result.width * result.channels), source.place, parts, result.place,
+  encoding.dispatch(function_of("local_normalization_gradient", normalization, result), threads_over_pixels(result),
+                    pixel_threadgroup(encoding), source.place, parts, result.place,
                     for_kernel(normalization, NS::Integer(clip.origin.x), NS::Integer(clip.origin.y),
                                MPS::ImageEdgeModeZero, source, result));
   return success();

@@ -4,10 +4,10 @@
 #include <MetalPerformanceShaders/MPSCNNUpsampling.hpp>
 #include <MetalPerformanceShaders/MPSNNResize.hpp>
 
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -81,10 +81,6 @@ KernelResample for_kernel(const Resampling& resampling, const WindowGeometry& wi
           axis_of(window.offset_y, source.height, resampling.result_height(source.height), resampling.align_corners)};
 }
 
-MTL::Size threads_of(const ImageTensor& tensor) {
-  return MTL::Size(tensor.width * tensor.channels, tensor.height, tensor.images);
-}
-
 template <class Part, class Interface>
 Interface* init(Interface* kernel, MTL::Device* device, const Resampling& resampling, const char* call) {
   auto* self = part_of<Part>(kernel);
@@ -104,8 +100,8 @@ Status ResamplingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
     if (auto* part = shared_part_of<ResamplingStatePart>(state)) part->resampling = resampling;
   const ImageTensor& result = task.destination;
   encoding.dispatch({fmt::format("resample_{}", metal_name_of(result.type)), {uint32_t(resampling.interpolation)}},
-                    threads_of(result), threads_along_row(result.width * result.channels), task.source.place,
-                    result.place, for_kernel(resampling, window, task.source, result));
+                    threads_over_pixels(result), pixel_threadgroup(encoding), task.source.place, result.place,
+                    for_kernel(resampling, window, task.source, result));
   return success();
 }
 
@@ -122,9 +118,8 @@ Status ResamplingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTa
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
   const uint32_t origin[] = {uint32_t(clip.origin.x), uint32_t(clip.origin.y)};
   encoding.dispatch({fmt::format("resample_gradient_{}", metal_name_of(result.type)), {uint32_t(was.interpolation)}},
-                    threads_of(result), threads_along_row(result.width * result.channels), task.gradient.place,
-                    result.place, for_kernel(was, forward->geometry, task.source, task.gradient),
-                    mps::for_kernel(result), origin);
+                    threads_over_pixels(result), pixel_threadgroup(encoding), task.gradient.place, result.place,
+                    for_kernel(was, forward->geometry, task.source, task.gradient), mps::for_kernel(result), origin);
   return success();
 }
 
