@@ -3,6 +3,7 @@
 
 #include <MetalPerformanceShaders/MPSCNNUpsampling.hpp>
 #include <MetalPerformanceShaders/MPSNNResize.hpp>
+#include <numeric>
 
 #include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
@@ -70,8 +71,10 @@ struct KernelResample {
 };
 
 KernelAxis axis_of(NS::Integer offset, size_t source, size_t result, bool align_corners) {
-  if (!align_corners) return {int32_t(offset), uint32_t(source), uint32_t(result)};
-  return {int32_t(offset), uint32_t(source - 1), uint32_t(result > 1 ? result - 1 : 1)};
+  const size_t step = align_corners ? source - 1 : source;
+  const size_t size = !align_corners ? result : result > 1 ? result - 1 : 1;
+  const size_t divisor = std::gcd(step, size);
+  return {int32_t(offset), uint32_t(step / divisor), uint32_t(size / divisor)};
 }
 
 KernelResample for_kernel(const Resampling& resampling, const WindowGeometry& window, const ImageTensor& source,
@@ -79,6 +82,15 @@ KernelResample for_kernel(const Resampling& resampling, const WindowGeometry& wi
   return {for_kernel(source), for_kernel(result),
           axis_of(window.offset_x, source.width, resampling.result_width(source.width), resampling.align_corners),
           axis_of(window.offset_y, source.height, resampling.result_height(source.height), resampling.align_corners)};
+}
+
+// Whether the kernels' products of places and steps stay within 32 bits.
+bool is_too_large(const KernelResample& numbers) {
+  const auto exceeds = [](const KernelAxis& axis, uint64_t source, uint64_t result) {
+    return (result + 1) * axis.step > UINT32_MAX || (source + 1) * axis.size > UINT32_MAX;
+  };
+  return exceeds(numbers.x, numbers.source.width, numbers.result.width) ||
+         exceeds(numbers.y, numbers.source.height, numbers.result.height);
 }
 
 template <class Part, class Interface>
@@ -99,9 +111,10 @@ Status ResamplingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<ResamplingStatePart>(state)) part->resampling = resampling;
   const ImageTensor& result = task.destination;
+  const KernelResample numbers = for_kernel(resampling, window, task.source, result);
+  if (is_too_large(numbers)) return Error{"sourceImage and destinationImage are too large"};
   encoding.dispatch({fmt::format("resample_{}", metal_name_of(result.type)), {uint32_t(resampling.interpolation)}},
-                    threads_over_pixels(result), pixel_threadgroup(encoding), task.source.place, result.place,
-                    for_kernel(resampling, window, task.source, result));
+                    threads_over_pixels(result), pixel_threadgroup(encoding), task.source.place, result.place, numbers);
   return success();
 }
 

@@ -86,15 +86,16 @@ inline int2 places(uint i, int first, bool repeats, uint size) {
     const uint line = position.z / p.parts, row = line % p.result.height, image = line / p.result.height;        \
     const int2 columns = places(column, p.x, p.repeats_x, p.gradient.width);                                     \
     const int2 rows = places(row, p.y, p.repeats_y, p.gradient.height);                                          \
-    const int2 channels = places(channel, 0, p.repeats_channels, p.gradient.channels);                           \
+    const uint first = p.repeats_channels ? 0 : channel, count = p.repeats_channels ? p.gradient.channels : 1;   \
     float sum = 0;                                                                                               \
     for (int y = rows.x + int(part); y < rows.y; y += int(p.parts))                                              \
       for (int x = columns.x; x < columns.y; ++x)                                                                \
-        for (int c = channels.x; c < channels.y; ++c) {                                                          \
-          const float g = gradient[place(p.gradient, image, x, y) + c];                                          \
-          sum += operation == operation_multiply                                                                 \
-                     ? g * float(other[place(p.other, image, x, y) + c * p.other_channel_stride])                \
-                     : g;                                                                                        \
+        for (uint i = 0; i < count; ++i) {                                                                       \
+          const float g = gradient[place(p.gradient, image, x, y) + first + i];                                  \
+          if (operation == operation_multiply)                                                                   \
+            sum = fma(g, float(other[place(p.other, image, x, y) + (first + i) * p.other_channel_stride]), sum); \
+          else                                                                                                   \
+            sum += g;                                                                                            \
         }                                                                                                        \
     if (in_parts)                                                                                                \
       partial[((ulong(part) * p.result.images * p.result.height + line) * p.result.width + column) *             \
