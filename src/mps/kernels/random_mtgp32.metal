@@ -2,7 +2,7 @@
 //   x[i + 351] = f(x[i], x[i + 1], x[i + pos]), and the number that is given is x[i + 351] tempered with x[i + pos - 1].
 // A SIMD-group has a stream with a state of its own, and makes 32 words of it at once: no word needs the 258 before it.
 // Streams take turns in blocks of 128 numbers. The state lies at the front of a longer run of words, and is moved back
-// there when its end is reached, so that lanes always read and write side by side.
+// there, to words that are no longer needed, when its end is reached: lanes always read and write side by side.
 #include "random.h"
 
 constant constexpr uint words = 351, lanes = 32, steps = 4, room = words + 8 * steps * lanes;
@@ -38,15 +38,6 @@ inline uint tempered(constant Parameters& p, uint x, uint other) {
   return x ^ of_bits(other, p.tempering);
 }
 
-inline void move_to_front(threadgroup uint* state, uint first, uint lane) {
-  for (uint i = 0; i < words; i += lanes) {
-    const uint word = i + lane < words ? state[first + i + lane] : 0;
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (i + lane < words) state[i + lane] = word;
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
 #define RANDOM_MTGP32(T)                                                                                             \
   [[host_name("random_mtgp32_" #T)]] kernel void random_mtgp32_##T(                                                  \
       device T* result [[buffer(0)]], device uint* states [[buffer(1)]], constant Parameters* sets [[buffer(2)]],    \
@@ -61,7 +52,8 @@ inline void move_to_front(threadgroup uint* state, uint first, uint lane) {
     uint first = 0;                                                                                                  \
     for (uint block = 0; block < shape.blocks; ++block) {                                                            \
       if (first + words + steps * lanes > room) {                                                                    \
-        move_to_front(state, first, lane);                                                                           \
+        for (uint i = lane; i < words; i += lanes) state[i] = state[first + i];                                      \
+        threadgroup_barrier(mem_flags::mem_threadgroup);                                                             \
         first = 0;                                                                                                   \
       }                                                                                                              \
       uint4 bits;                                                                                                    \
