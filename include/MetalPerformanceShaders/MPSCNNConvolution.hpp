@@ -58,6 +58,19 @@ class _MPS_EXPORT CNNDepthWiseConvolutionDescriptor
   NS::UInteger channelMultiplier() const;
 };
 
+// The result is subPixelScaleFactor times as wide and high, and has as many times fewer channels in both directions:
+// pixel (x, y) of it, with r as the factor, takes those from (r * (y % r) + x % r) * (their number) on of the
+// convolution's pixel (x / r, y / r). For inference: it has no gradient.
+class _MPS_EXPORT CNNSubPixelConvolutionDescriptor
+    : public NS::Copying<CNNSubPixelConvolutionDescriptor, CNNConvolutionDescriptor> {
+ public:
+  static CNNSubPixelConvolutionDescriptor* cnnConvolutionDescriptor(NS::UInteger kernelWidth, NS::UInteger kernelHeight,
+                                                                    NS::UInteger inputFeatureChannels,
+                                                                    NS::UInteger outputFeatureChannels);
+  NS::UInteger subPixelScaleFactor() const;
+  void setSubPixelScaleFactor(NS::UInteger subPixelScaleFactor);
+};
+
 _MPS_ENUM(uint32_t, CNNWeightsQuantizationType){
     CNNWeightsQuantizationTypeNone = 0,
     CNNWeightsQuantizationTypeLinear = 1,
@@ -169,6 +182,16 @@ class _MPS_EXPORT CNNFullyConnectedGradient : public NS::Copying<CNNFullyConnect
   CNNFullyConnectedGradient* init(MTL::Device* device, CNNConvolutionDataSource* weights);
 };
 
+class CNNConvolutionTranspose;
+
+// As that of a convolution; written by CNNConvolutionTransposeGradient.
+class _MPS_EXPORT CNNConvolutionTransposeGradientState
+    : public NS::Referencing<CNNConvolutionTransposeGradientState, CNNConvolutionGradientState> {
+ public:
+  CNNConvolutionTranspose* convolutionTranspose() const;
+};
+using CNNConvolutionTransposeGradientStateBatch = NS::Array;
+
 // A convolution of the source with stride - 1 zeros between its pixels. Destination pixel x is made of the enlarged
 // source around x + offset * stride + kernelOffset; weights are used as they are, not turned.
 class _MPS_EXPORT CNNConvolutionTranspose : public NS::Copying<CNNConvolutionTranspose, CNNKernel> {
@@ -193,6 +216,33 @@ class _MPS_EXPORT CNNConvolutionTranspose : public NS::Copying<CNNConvolutionTra
   // The result is as large as the source of the convolution that the state is of, and lies as it does.
   Image* encode(MTL::CommandBuffer* commandBuffer, const Image* sourceImage,
                 const CNNConvolutionGradientState* convolutionGradientState);
+  // The same with a state for the gradient.
+  Image* encode(MTL::CommandBuffer* commandBuffer, const Image* sourceImage,
+                const CNNConvolutionGradientState* convolutionGradientState,
+                CNNConvolutionTransposeGradientState** destinationState, bool destinationStateIsTemporary);
+  CNNConvolutionTransposeGradientState* resultState(const Image* sourceImage, const NS::Array* sourceStates,
+                                                    const Image* destinationImage);
+  CNNConvolutionTransposeGradientState* temporaryResultState(MTL::CommandBuffer* commandBuffer,
+                                                             const Image* sourceImage, const NS::Array* sourceStates,
+                                                             const Image* destinationImage);
+};
+
+// The gradient for a fused neuron is not in it.
+class _MPS_EXPORT CNNConvolutionTransposeGradient
+    : public NS::Copying<CNNConvolutionTransposeGradient, CNNGradientKernel> {
+ public:
+  static CNNConvolutionTransposeGradient* alloc();
+  CNNConvolutionTransposeGradient* init(MTL::Device* device, CNNConvolutionDataSource* weights);
+
+  NS::UInteger sourceGradientFeatureChannels() const;
+  NS::UInteger sourceImageFeatureChannels() const;
+  NS::UInteger groups() const;
+  CNNConvolutionDataSource* dataSource() const;
+  CNNConvolutionGradientOption gradientOption() const;
+  void setGradientOption(CNNConvolutionGradientOption option);
+
+  void reloadWeightsAndBiasesFromDataSource();
+  void reloadWeightsAndBiases(MTL::CommandBuffer* commandBuffer, const CNNConvolutionWeightsAndBiasesState* state);
 };
 
 }  // namespace MPS

@@ -10,6 +10,7 @@
 #include "MPSCNNLoss.hpp"
 #include "MPSCNNMath.hpp"
 #include "MPSCNNNeuron.hpp"
+#include "MPSCNNNormalization.hpp"
 #include "MPSCNNPooling.hpp"
 #include "MPSCNNSoftMax.hpp"
 #include "MPSCNNTypes.hpp"

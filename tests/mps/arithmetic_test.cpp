@@ -272,5 +272,61 @@ TEST_P(ArithmeticTest, ScalesGradientsAndFollowsOffsets) {
             std::string::npos);
 }
 
+TEST_P(ArithmeticTest, ChoosesChannelsAndImagesAndMakesDestinations) {
+  const auto kernel = arithmetic('-');
+  kernel->setPrimarySourceFeatureChannelOffset(2);
+  kernel->setPrimarySourceFeatureChannelMaxCount(3);
+  kernel->setSecondarySourceFeatureChannelOffset(1);
+  kernel->setSecondarySourceFeatureChannelMaxCount(3);
+  kernel->setDestinationFeatureChannelOffset(1);
+  kernel->setPrimaryOffset({0, 0, 1});
+  EXPECT_EQ(kernel->primaryOffset().z, 1);
+  const PictureShape shape{3, 2, 6}, other{3, 2, 4};
+  Tensor x = random_tensor({3, 2, 6, 3}), y = random_tensor({3, 2, 4, 2}), result = random_tensor({3, 2, 5, 2});
+  const auto first = new_image(shape, 3), second = new_image(other, 2), third = new_image({3, 2, 5}, 2);
+  for (size_t i = 0; i < 3; ++i) write(first.get(), x, i, i);
+  for (size_t i = 0; i < 2; ++i) write(second.get(), y, i, i);
+  for (size_t i = 0; i < 2; ++i) write(third.get(), result, i, i);
+  const std::string error =
+      run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, first.get(), second.get(), third.get()); });
+  ASSERT_EQ(error, "");
+  for (size_t i = 0; i < 2; ++i) {
+    const Tensor found = numbers_of(third.get(), i);
+    for (size_t row = 0; row < 2; ++row)
+      for (size_t column = 0; column < 3; ++column)
+        for (size_t c = 0; c < 5; ++c)
+          EXPECT_NEAR(found.at(0, column, row, c),
+                      c >= 1 && c < 4 ? x.at(i + 1, column, row, c + 1) - y.at(i, column, row, c)
+                                      : result.at(i, column, row, c),
+                      2 * 0x1p-24);
+  }
+
+  const auto plain = arithmetic('+');
+  plain->setDestinationImageAllocator(MPS::Image::defaultAllocator());
+  Tensor a = random_tensor({4, 3, 5, 2}), b = random_tensor({4, 3, 5, 2}), sum({4, 3, 5, 2});
+  for (size_t i = 0; i < sum.numbers.size(); ++i) sum.numbers[i] = a.numbers[i] + b.numbers[i];
+  const Images of_a = images_with(a), of_b = images_with(b);
+  Images made, singles;
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+              MPS::StateBatch* states = nullptr;
+              MPS::State* state = nullptr;
+              auto* batch = plain->encodeBatch(commands, batch_of(of_a), batch_of(of_b), &states, true);
+              for (size_t i = 0; i < 2; ++i) made.push_back(NS::RetainPtr(batch->object<MPS::Image>(i)));
+              ASSERT_EQ(states->count(), 2u);
+              EXPECT_TRUE(states->object<MPS::State>(1)->isTemporary());
+              singles.push_back(NS::RetainPtr(plain->encode(commands, of_a[0].get(), of_b[0].get())));
+              singles.push_back(NS::RetainPtr(plain->encode(commands, of_a[1].get(), of_b[1].get(), &state, false)));
+              EXPECT_FALSE(state->isTemporary());
+            }),
+            "");
+  expect_near(numbers_of(made), sum, 2 * 0x1p-24, "a batch");
+  expect_near(numbers_of(singles), sum, 2 * 0x1p-24, "single images");
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              kernel->setPrimaryOffset({0, 0, 3});
+              kernel->encode(commands, first.get(), second.get(), third.get());
+            }).find("the offset's z (3) is not among the images of primaryImage"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace metalloid::mps

@@ -240,5 +240,131 @@ TEST_P(ConvolutionGradientTest, TransposeConvolvesTheSourceMovedApart) {
     }
 }
 
+TEST_P(ConvolutionGradientTest, OfATransposeIsThatOfItsEnlargedConvolution) {
+  struct Case {
+    ConvolutionCase convolution;
+    PictureShape source, result;
+    long offset_x, offset_y, kernel_offset_x, kernel_offset_y;
+  };
+  for (const Case& c :
+       {Case{{.inputs = 4, .outputs = 5, .stride_x = 2, .stride_y = 2}, {4, 3, 4, 2, float32}, {8, 6, 5}, 0, 0, 0, 0},
+        Case{{.kernel_width = 4, .kernel_height = 2, .inputs = 3, .outputs = 9, .stride_x = 3, .stride_y = 1},
+             {3, 5, 3, 1, float16},
+             {9, 7, 9},
+             0,
+             1,
+             -1,
+             0},
+        Case{{.inputs = 6, .outputs = 4, .stride_x = 2, .stride_y = 3, .dilation_x = 2, .groups = 2},
+             {5, 3, 6, 2, float32},
+             {11, 8, 4},
+             -1,
+             0,
+             1,
+             2},
+        Case{{.inputs = 7, .outputs = 7, .stride_x = 2, .stride_y = 2, .is_depthwise = true},
+             {4, 4, 7, 3, float16},
+             {7, 7, 7},
+             0,
+             0,
+             1,
+             1}}) {
+    ConvolutionCase plain = c.convolution;
+    const size_t stride_x = plain.stride_x, stride_y = plain.stride_y;
+    plain.stride_x = plain.stride_y = 1;
+    const auto weights = weights_of(c.convolution), unit = weights_of(plain);
+    unit->numbers = weights->numbers;
+    unit->biases = weights->biases;
+    const auto kernel = NS::TransferPtr(MPS::CNNConvolutionTranspose::alloc()->init(device.get(), weights.get()));
+    const auto back = NS::TransferPtr(MPS::CNNConvolutionTransposeGradient::alloc()->init(device.get(), weights.get()));
+    ASSERT_TRUE(kernel && back);
+    EXPECT_EQ(back->sourceGradientFeatureChannels(), plain.outputs);
+    EXPECT_EQ(back->sourceImageFeatureChannels(), plain.inputs);
+    kernel->setOffset({c.offset_x, c.offset_y, 0});
+    kernel->setKernelOffsetX(c.kernel_offset_x);
+    kernel->setKernelOffsetY(c.kernel_offset_y);
+    PictureShape large = c.result;
+    large.images = c.source.images;
+    large.format = c.source.format;
+    Tensor source = random_tensor(c.source), gradient = random_tensor(large), empty(large), of_source(c.source);
+    const Images sources = images_with(source), gradients = images_with(gradient), results = images_with(empty),
+                 of_sources = images_with(of_source);
+    NS::SharedPtr<MPS::CNNConvolutionTransposeGradientState> state;
+    ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                NS::Array* states = kernel->resultStateBatch(batch_of(sources), nullptr, batch_of(results));
+                state = NS::RetainPtr(states->object<MPS::CNNConvolutionTransposeGradientState>(0));
+                kernel->encodeBatch(commands, batch_of(sources), states, batch_of(results));
+                back->encodeBatch(commands, batch_of(gradients), batch_of(sources), states, batch_of(of_sources));
+              }),
+              "");
+    EXPECT_EQ(state->convolutionTranspose(), kernel.get());
+    PictureShape apart_shape = c.source;
+    apart_shape.width = (c.source.width - 1) * stride_x + 1;
+    apart_shape.height = (c.source.height - 1) * stride_y + 1;
+    Tensor apart(apart_shape);
+    const auto for_each = [&](const auto& visit) {
+      for (size_t image = 0; image < c.source.images; ++image)
+        for (size_t y = 0; y < c.source.height; ++y)
+          for (size_t x = 0; x < c.source.width; ++x)
+            for (size_t i = 0; i < c.source.channels; ++i) visit(image, x, y, i);
+    };
+    for_each([&](size_t image, size_t x, size_t y, size_t i) {
+      apart.at(image, x * stride_x, y * stride_y, i) = source.at(image, x, y, i);
+    });
+    const Placement place{c.offset_x * long(stride_x) + c.kernel_offset_x,
+                          c.offset_y * long(stride_y) + c.kernel_offset_y};
+    expect_near(numbers_of(results), convolved(apart, *unit.get(), place, large),
+                convolution_tolerance(plain, large.format), "transpose");
+    const Gradients expected = gradients_of(apart, gradient, *unit.get(), place);
+    for_each([&](size_t image, size_t x, size_t y, size_t i) {
+      of_source.at(image, x, y, i) = expected.source.at(image, x * stride_x, y * stride_y, i);
+    });
+    const double n = double(plain.kernel_width * plain.kernel_height * plain.group_outputs());
+    expect_near(numbers_of(of_sources), of_source,
+                3 * std::sqrt(n) * rounding_of(type_of(large.format)) + 4 * n * 0x1p-24, "gradient of the source");
+    const double m = double(large.width * large.height * large.images);
+    const auto* for_weights = static_cast<const float*>(state->gradientForWeights()->contents());
+    for (size_t i = 0; i < expected.weights.size(); ++i)
+      ASSERT_NEAR(for_weights[i], expected.weights[i], 4 * m * 0x1p-24) << "weight " << i;
+    const auto* for_biases = static_cast<const float*>(state->gradientForBiases()->contents());
+    for (size_t i = 0; i < plain.outputs; ++i) ASSERT_NEAR(for_biases[i], expected.biases[i], 4 * m * 0x1p-24);
+  }
+}
+
+TEST_P(ConvolutionGradientTest, ATransposeMakesItsResultAndStateByTheConvolutionItUndoes) {
+  const ConvolutionCase c{.inputs = 3, .outputs = 4, .stride_x = 2, .stride_y = 2};
+  const ConvolutionCase turned{.inputs = 4, .outputs = 3, .stride_x = 2, .stride_y = 2};
+  const auto weights = weights_of(c), others = weights_of(turned);
+  const auto forward = NS::TransferPtr(MPS::CNNConvolution::alloc()->init(device.get(), weights.get()));
+  const auto kernel = NS::TransferPtr(MPS::CNNConvolutionTranspose::alloc()->init(device.get(), others.get()));
+  const auto back = NS::TransferPtr(MPS::CNNConvolutionTransposeGradient::alloc()->init(device.get(), others.get()));
+  kernel->setDestinationImageAllocator(MPS::Image::defaultAllocator());
+  Tensor source = random_tensor({7, 5, 3});
+  const Images sources = images_with(source);
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+              MPS::State* of_convolution = nullptr;
+              MPS::CNNConvolutionTransposeGradientState* state = nullptr;
+              MPS::Image* small = forward->encode(commands, sources[0].get(), &of_convolution, false);
+              static_cast<MPS::TemporaryImage*>(small)->setReadCount(3);
+              MPS::Image* large = kernel->encode(
+                  commands, small, static_cast<MPS::CNNConvolutionGradientState*>(of_convolution), &state, true);
+              ASSERT_TRUE(large && state);
+              EXPECT_EQ(large->width(), 7u);
+              EXPECT_EQ(large->height(), 5u);
+              MPS::Image* result = back->encode(commands, large, small, state);
+              EXPECT_EQ(result->width(), small->width());
+              EXPECT_EQ(result->featureChannels(), 4u);
+              MPS::Image* alone = kernel->encode(commands, small, nullptr, nullptr, false);
+              EXPECT_EQ(alone->width(), 2 * small->width() - 1) << "the pixels moved apart";
+            }),
+            "");
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              MPS::State* state = nullptr;
+              MPS::Image* small = forward->encode(commands, sources[0].get(), &state, false);
+              back->encode(commands, sources[0].get(), small, state);
+            }).find("gradientState is no state of a transposed convolution"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace metalloid::mps

@@ -133,22 +133,21 @@ class Twister {
   std::vector<uint32_t> x_;
 };
 
-// The first of 32 streams, which take turns: 32 lanes with four numbers each, whose words follow each other by lanes.
+// The first of 32 streams, which take turns in blocks of 128 numbers.
 TEST_P(MatrixRandomTest, TheTwisterIsThatOfItsAuthors) {
-  const size_t turn = 32 * 128, columns = 4 * turn + 37;
+  const size_t turn = 32 * 128, columns = 11 * turn + 37;
   const auto kernel = NS::TransferPtr(MPS::MatrixRandomMTGP32::alloc()->init(device.get(), MPS::DataTypeUInt32, 41));
   Twister twister(42);
   for (int call = 0; call < 2; ++call) {
     Numbers numbers = random_matrix({.rows = 1, .columns = columns, .type = MPS::DataTypeUInt32}, 0, 0);
     ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, numbers.matrix()); }), "");
-    for (size_t block = 0; block < 5; ++block)
-      for (size_t step = 0; step < 4; ++step)
-        for (size_t lane = 0; lane < 32; ++lane) {
-          const uint32_t expected = twister.next();
-          const size_t place = block * turn + lane * 4 + step;
-          if (place >= columns) continue;
-          ASSERT_EQ(uint32_t(numbers.at(0, place)), expected) << "number " << place << " of call " << call;
-        }
+    for (size_t block = 0; block < 12; ++block)
+      for (size_t i = 0; i < 128; ++i) {
+        const uint32_t expected = twister.next();
+        const size_t place = block * turn + i;
+        if (place >= columns) continue;
+        ASSERT_EQ(uint32_t(numbers.at(0, place)), expected) << "number " << place << " of call " << call;
+      }
   }
 }
 

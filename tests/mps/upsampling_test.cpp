@@ -76,7 +76,7 @@ INSTANTIATE_MPS_TEST(UpsamplingTest);
 
 TEST_P(UpsamplingTest, EnlargesImagesAndGathersGradients) {
   for (const Way& way : {Way{true, false}, Way{false, false}, Way{false, true}})
-    for (const auto [scale_x, scale_y] : {std::pair<size_t, size_t>{2, 2}, {1, 3}, {4, 1}})
+    for (const auto& [scale_x, scale_y] : {std::pair<size_t, size_t>{2, 2}, {1, 3}, {4, 1}})
       for (const PictureShape& shape :
            {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16}, PictureShape{1, 7, 5, 1, float32},
             PictureShape{3, 2, 10, 3, float16}, PictureShape{2, 1, 64, 1, float32}}) {
@@ -111,7 +111,7 @@ TEST_P(UpsamplingTest, EnlargesImagesAndGathersGradients) {
 
 TEST_P(UpsamplingTest, ResizesToAnySize) {
   for (const bool aligns_corners : {false, true})
-    for (const auto [width, height] : {std::pair<size_t, size_t>{7, 5}, {3, 9}, {1, 1}, {13, 2}})
+    for (const auto& [width, height] : {std::pair<size_t, size_t>{7, 5}, {3, 9}, {1, 1}, {13, 2}})
       for (const PictureShape& shape :
            {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16}, PictureShape{1, 7, 5, 1, float32}}) {
         const auto kernel =

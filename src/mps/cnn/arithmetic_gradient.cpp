@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "mps/cnn/arithmetic.hpp"
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/data_type.hpp"
-#include "mps/core/device_kind.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -79,22 +79,19 @@ Status ArithmeticGradientPart::encode_gradient(Encoding& encoding, CnnGradientTa
                                          repeats_channels,
                                          primary_scale * (multiplies ? secondary_scale : 1),
                                          uint32_t(parts)};
-  const size_t row = result.width * result.channels;
   const char* type = metal_name_of(result.type);
   const auto constants = std::vector<uint32_t>{uint32_t(operation), 0, uint32_t(parts > 1)};
-  if (parts == 1) {
-    encoding.dispatch({fmt::format("arithmetic_gradient_{}", type), constants},
-                      MTL::Size(row, result.height, result.images), threads_along_row(row), gradient.place, other.place,
-                      result.place, Operand{}, numbers);
-    return success();
-  }
-  const Operand partial = encoding.scratch(parts * result.images * result.height * row * sizeof(float));
-  encoding.dispatch({fmt::format("arithmetic_gradient_{}", type), constants},
-                    MTL::Size(row, result.height * parts, result.images), MTL::Size(32, 1, 1), gradient.place,
-                    other.place, Operand{}, partial, numbers);
-  encoding.dispatch({fmt::format("arithmetic_gradient_sum_{}", type), constants},
-                    MTL::Size(row, result.height, result.images), threads_along_row(row), partial, result.place,
-                    numbers);
+  MTL::Size threads = threads_over_pixels(result);
+  threads.depth *= parts;
+  const size_t row = result.width * result.channels;
+  const Operand partial =
+      parts > 1 ? encoding.scratch(parts * result.images * result.height * row * sizeof(float)) : Operand{};
+  encoding.dispatch({fmt::format("arithmetic_gradient_{}", type), constants}, threads, pixel_threadgroup(encoding),
+                    gradient.place, other.place, result.place, partial, numbers);
+  if (parts > 1)
+    encoding.dispatch({fmt::format("arithmetic_gradient_sum_{}", type), constants},
+                      MTL::Size(row, result.height, result.images), threads_along_row(row), partial, result.place,
+                      numbers);
   return success();
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "foundation/misuse.hpp"
+#include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
+#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -20,6 +22,8 @@ void reload(Encoding& encoding, std::shared_ptr<ConvolutionWeights>& weights,
 ImageShape ConvolutionPart::result_shape(const ImageShape&, const ImageShape& suggested) const {
   ImageShape shape = suggested;
   if (is_fully_connected) shape.width = shape.height = 1;
+  shape.width *= weights->shape.sub_pixels;
+  shape.height *= weights->shape.sub_pixels;
   return shape;
 }
 
@@ -34,6 +38,7 @@ NS::SharedPtr<MPS::State> ConvolutionPart::new_state() const {
 
 Status ConvolutionPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   const ConvolutionShape& shape = weights->shape;
+  if (shape.sub_pixels > 1 && task.destination.channels != shape.outputs) return encode_sub_pixels(encoding, task);
   ImageTensor source = task.source;
   if (source.channels < shape.inputs)
     return Error{
@@ -71,6 +76,33 @@ Status ConvolutionPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   encode_convolution(encoding, *weights,
                      {geometry.left(), geometry.top(), geometry.stride_x, geometry.stride_y, 1, 1, geometry.edge_mode},
                      source, task.destination, true);
+  return success();
+}
+
+// The convolution into scratch memory, and from there, block by block, to the destination.
+Status ConvolutionPart::encode_sub_pixels(Encoding& encoding, CnnTask& task) const {
+  const size_t factor = weights->shape.sub_pixels;
+  const ImageTensor& result = task.destination;
+  ImageTensor made = result;
+  made.width = (result.width + factor - 1) / factor;
+  made.height = (result.height + factor - 1) / factor;
+  made.channels = weights->shape.outputs;
+  made.pixel_stride = made.channels;
+  made.row_stride = made.width * made.pixel_stride;
+  made.image_stride = made.height * made.row_stride;
+  made.gap_is_padding = made.padding_is_zero = false;
+  made.place = encoding.scratch(made.images * made.image_stride * made.number_bytes());
+  CnnTask convolution = task;
+  convolution.destination = made;
+  if (auto status = encode_layer(encoding, convolution); !status) return status;
+  // As kernels/conv.metal has it.
+  const struct {
+    KernelImageTensor source, result;
+    uint32_t factor;
+  } numbers{for_kernel(made), for_kernel(result), uint32_t(factor)};
+  encoding.dispatch({fmt::format("sub_pixels_{}", metal_name_of(result.type)), {uint32_t(MPS::CNNNeuronTypeNone)}},
+                    MTL::Size(result.width * result.channels, result.height, result.images),
+                    threads_along_row(result.width * result.channels), made.place, result.place, numbers);
   return success();
 }
 
@@ -139,10 +171,8 @@ CNNConvolution* CNNConvolution::init(MTL::Device* device, CNNConvolutionDataSour
 CONVOLUTION_NUMBER(inputFeatureChannels, inputs)
 CONVOLUTION_NUMBER(outputFeatureChannels, outputs)
 CONVOLUTION_NUMBER(groups, groups)
+CONVOLUTION_NUMBER(subPixelScaleFactor, sub_pixels)
 
-NS::UInteger CNNConvolution::subPixelScaleFactor() const {
-  return 1;
-}
 NS::UInteger CNNConvolution::channelMultiplier() const {
   const auto* self = body(this);
   return self && self->weights->shape.is_depthwise ? self->weights->shape.group_outputs() : 0;

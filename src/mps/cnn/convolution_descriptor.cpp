@@ -32,6 +32,7 @@ Status check(const ConvolutionShape& shape) {
       {"dilationRateX", shape.dilation_x},
       {"dilationRateY", shape.dilation_y},
       {"groups", shape.groups},
+      {"subPixelScaleFactor", shape.sub_pixels},
   };
   for (const auto& [name, value] : counts)
     if (value == 0) return Error{fmt::format("the descriptor's {} must not be 0", name)};
@@ -41,6 +42,9 @@ Status check(const ConvolutionShape& shape) {
         fmt::format("the descriptor's {} inputFeatureChannels and {} outputFeatureChannels cannot be divided "
                     "into {} groups",
                     shape.inputs, shape.outputs, shape.all_groups())};
+  if (shape.outputs % (shape.sub_pixels * shape.sub_pixels))
+    return Error{fmt::format("the descriptor's {} outputFeatureChannels are no blocks of {} x {} pixels", shape.outputs,
+                             shape.sub_pixels, shape.sub_pixels)};
   return success();
 }
 
@@ -122,5 +126,18 @@ NS::UInteger CNNDepthWiseConvolutionDescriptor::channelMultiplier() const {
   const auto* self = body(this);
   return self && self->shape.inputs ? self->shape.outputs / self->shape.inputs : 0;
 }
+
+CNNSubPixelConvolutionDescriptor* CNNSubPixelConvolutionDescriptor::cnnConvolutionDescriptor(
+    NS::UInteger kernelWidth, NS::UInteger kernelHeight, NS::UInteger inputFeatureChannels,
+    NS::UInteger outputFeatureChannels) {
+  return new_descriptor<CNNSubPixelConvolutionDescriptor>("MPSCNNSubPixelConvolutionDescriptor",
+                                                          {.kernel_width = kernelWidth,
+                                                           .kernel_height = kernelHeight,
+                                                           .inputs = inputFeatureChannels,
+                                                           .outputs = outputFeatureChannels});
+}
+
+MPS_NUMBER(CNNSubPixelConvolutionDescriptor, ConvolutionDescriptorPart, subPixelScaleFactor, setSubPixelScaleFactor,
+           shape.sub_pixels)
 
 }  // namespace MPS

@@ -16,7 +16,8 @@ struct ConvolutionShape {
   NS::UInteger inputs = 0, outputs = 0;
   NS::UInteger groups = 1;
   NS::UInteger stride_x = 1, stride_y = 1, dilation_x = 1, dilation_y = 1;
-  bool is_depthwise = false;  // as many groups as inputs
+  bool is_depthwise = false;    // as many groups as inputs
+  NS::UInteger sub_pixels = 1;  // an output pixel becomes a block that is so wide and high
 
   size_t all_groups() const { return is_depthwise ? inputs : groups; }
   size_t group_inputs() const { return inputs / all_groups(); }

@@ -152,21 +152,16 @@ void ConvolutionGradientPart::encode_data_gradient(Encoding& encoding, const Cnn
 
 Status ConvolutionGradientPart::encode_weights_gradient(Encoding& encoding, const CnnGradientTask& task,
                                                         const ImageTensor& source, const ImageTensor& gradient) const {
-  auto* state = shared_part_of<ConvolutionGradientStatePart>(task.states.front());
-  if (!state) return Error{"gradientState is no state of a convolution"};
-  for (MPS::State* other : task.states)
-    if (other != task.states.front()) return Error{"gradientStates must be the one state of the batch"};
   const ConvolutionShape& shape = weights->shape;
-  const Operand for_weights{state->buffer(weights_index)}, for_biases{state->buffer(biases_index)};
-  if (!for_weights.buffer || !for_biases.buffer || for_weights.buffer->length() < shape.weights() * sizeof(float))
-    return Error{"gradientState is of another convolution, or there is no memory for its gradients"};
+  const auto result = weights_gradient_in(task.states, shape);
+  if (!result) return Error{result.error()};
   WindowGeometry window = task.forward.geometry;
   window.edge_mode = MPS::ImageEdgeModeZero;
   const KernelConvolution convolution =
       for_kernel(shape, {window.left(), window.top(), window.stride_x, window.stride_y}, source, gradient);
   if (is_narrow(encoding, shape)) {
-    encode_narrow_weights_gradient(encoding, convolution, source, gradient, for_weights);
-    encode_biases_gradient(encoding, gradient, for_biases);
+    encode_narrow_weights_gradient(encoding, convolution, source, gradient, result->weights);
+    encode_biases_gradient(encoding, gradient, result->biases);
     return success();
   }
   Convolution description;
@@ -177,25 +172,43 @@ Status ConvolutionGradientPart::encode_weights_gradient(Encoding& encoding, cons
       auto primitive = weights->primitive(encoding.library(), description);
       if (!primitive) continue;
       encoding.run(std::move(primitive), "convolution_weights_gradient",
-                   {source.place, gradient.place, for_weights, with_biases ? for_biases : Operand{}});
-      if (!with_biases) encode_biases_gradient(encoding, gradient, for_biases);
+                   {source.place, gradient.place, result->weights, with_biases ? result->biases : Operand{}});
+      if (!with_biases) encode_biases_gradient(encoding, gradient, result->biases);
       return success();
     }
+  convolve_weights_gradient(encoding, shape, {window.left(), window.top(), window.stride_x, window.stride_y}, source,
+                            gradient, *result);
+  return success();
+}
+
+Result<WeightsGradient> weights_gradient_in(const std::vector<MPS::State*>& states, const ConvolutionShape& shape) {
+  auto* state = shared_part_of<ConvolutionGradientStatePart>(states.front());
+  if (!state) return Error{"gradientState is no state of a convolution"};
+  for (MPS::State* other : states)
+    if (other != states.front()) return Error{"gradientStates must be the one state of the batch"};
+  const WeightsGradient found{{state->buffer(weights_index)}, {state->buffer(biases_index)}};
+  if (!found.weights.buffer || !found.biases.buffer || found.weights.buffer->length() < shape.weights() * sizeof(float))
+    return Error{"gradientState is of another convolution, or there is no memory for its gradients"};
+  return found;
+}
+
+void convolve_weights_gradient(Encoding& encoding, const ConvolutionShape& shape, const ConvolutionPlace& place,
+                               const ImageTensor& source, const ImageTensor& gradient, const WeightsGradient& result) {
+  const KernelConvolution convolution = for_kernel(shape, place, source, gradient);
   constexpr size_t outputs_of_thread = 8;
   const char* type = metal_name_of(source.type);
   const MTL::Size simdgroup(32, 1, 1);
   if (convolution.inputs == 1 && convolution.outputs == 1) {
     encoding.dispatch({fmt::format("convolve_depthwise_weights_gradient_{}", type)},
-                      MTL::Size(shape.outputs, shape.taps(), 1), simdgroup, source.place, gradient.place, for_weights,
-                      convolution);
+                      MTL::Size(shape.outputs, shape.taps(), 1), simdgroup, source.place, gradient.place,
+                      result.weights, convolution);
   } else {
     const size_t tiles = (convolution.outputs + outputs_of_thread - 1) / outputs_of_thread;
     encoding.dispatch({fmt::format("convolve_weights_gradient_{}", type)},
                       MTL::Size(convolution.inputs, shape.taps(), tiles * convolution.groups), simdgroup, source.place,
-                      gradient.place, for_weights, convolution);
+                      gradient.place, result.weights, convolution);
   }
-  encode_biases_gradient(encoding, gradient, for_biases);
-  return success();
+  encode_biases_gradient(encoding, gradient, result.biases);
 }
 
 namespace {

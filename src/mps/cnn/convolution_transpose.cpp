@@ -20,6 +20,15 @@ class ConvolutionTransposePart : public CnnKernelPart {
     kernel_offset_x = x;
     kernel_offset_y = y;
   }
+  NS::SharedPtr<MPS::State> new_state() const override {
+    auto* state = new Object<MPS::CNNConvolutionTransposeGradientState, ConvolutionTransposeStatePart>(
+        "MPSCNNConvolutionTransposeGradientState");
+    state->add_buffer(weights->shape.weights() * sizeof(float));
+    state->add_buffer(weights->shape.outputs * sizeof(float));
+    state->made_by_transpose = foundation::retained(dynamic_cast<const MPS::CNNConvolutionTranspose*>(this));
+    return NS::TransferPtr<MPS::State>(state);
+  }
+  bool state_is_shared() const override { return true; }
   Status encode_layer(Encoding& encoding, CnnTask& task) const override {
     const ConvolutionShape& shape = weights->shape;
     if (task.source.channels < shape.inputs)
@@ -29,6 +38,12 @@ class ConvolutionTransposePart : public CnnKernelPart {
     WindowGeometry enlarged = window;
     enlarged.offset_x = window.offset_x * NS::Integer(window.stride_x) + kernel_offset_x;
     enlarged.offset_y = window.offset_y * NS::Integer(window.stride_y) + kernel_offset_y;
+    for (MPS::State* state : task.states) {
+      auto* part = shared_part_of<ConvolutionTransposeStatePart>(state);
+      if (!part) return Error{"destinationState is no state of a transposed convolution"};
+      part->left = enlarged.left();
+      part->top = enlarged.top();
+    }
     encode_convolution(
         encoding, *weights,
         {.left = enlarged.left(), .top = enlarged.top(), .apart_x = window.stride_x, .apart_y = window.stride_y},
@@ -61,6 +76,11 @@ CNNConvolutionTranspose* CNNConvolutionTranspose::init(MTL::Device* device, CNNC
   auto loaded = ConvolutionWeights::load(device, weights, ConvolutionWeights::Order::as_given);
   if (!loaded) {
     foundation::report_misuse("-[MPSCNNConvolutionTranspose initWithDevice:weights:]", loaded.error());
+    return foundation::failed_init(this);
+  }
+  if ((*loaded)->shape.sub_pixels > 1) {
+    foundation::report_misuse("-[MPSCNNConvolutionTranspose initWithDevice:weights:]",
+                              "the descriptor's subPixelScaleFactor must be 1 for a transposed convolution");
     return foundation::failed_init(this);
   }
   self->device = NS::RetainPtr(device);
@@ -111,21 +131,57 @@ void CNNConvolutionTranspose::reloadWeightsAndBiases(MTL::CommandBuffer* command
 
 Image* CNNConvolutionTranspose::encode(MTL::CommandBuffer* commandBuffer, const Image* sourceImage,
                                        const CNNConvolutionGradientState* convolutionGradientState) {
+  return encode(commandBuffer, sourceImage, convolutionGradientState, nullptr, false);
+}
+
+Image* CNNConvolutionTranspose::encode(MTL::CommandBuffer* commandBuffer, const Image* sourceImage,
+                                       const CNNConvolutionGradientState* convolutionGradientState,
+                                       CNNConvolutionTransposeGradientState** destinationState,
+                                       bool destinationStateIsTemporary) {
   auto* self = body(this);
-  const auto* forward = shared_part_of<GradientStatePart>(convolutionGradientState);
   if (!self || !commandBuffer || !sourceImage) return nullptr;
-  if (!forward) return encode(commandBuffer, sourceImage);
-  const WindowGeometry& window = forward->geometry;
-  self->set_origin(
-      NS::Integer(self->window.window_width() / 2) - NS::Integer(window.window_width() - 1) - window.left(),
-      NS::Integer(self->window.window_height() / 2) - NS::Integer(window.window_height() - 1) - window.top());
-  Image* destination = destinationImageAllocator()->image(
-      commandBuffer,
-      ImageDescriptor::imageDescriptor(sourceImage->featureChannelFormat(), forward->source.width,
-                                       forward->source.height, self->weights->shape.outputs),
-      this);
-  if (destination) encode(commandBuffer, sourceImage, destination);
+  Image* destination = nullptr;
+  if (const auto* forward = shared_part_of<GradientStatePart>(convolutionGradientState)) {
+    const WindowGeometry& window = forward->geometry;
+    self->set_origin(
+        NS::Integer(self->window.window_width() / 2) - NS::Integer(window.window_width() - 1) - window.left(),
+        NS::Integer(self->window.window_height() / 2) - NS::Integer(window.window_height() - 1) - window.top());
+    destination = destinationImageAllocator()->image(
+        commandBuffer,
+        ImageDescriptor::imageDescriptor(sourceImage->featureChannelFormat(), forward->source.width,
+                                         forward->source.height, self->weights->shape.outputs),
+        this);
+  } else if (ImageDescriptor* descriptor = destinationImageDescriptor(NS::Array::array(sourceImage), nullptr)) {
+    destination = destinationImageAllocator()->image(commandBuffer, descriptor, this);
+  }
+  if (!destination) return nullptr;
+  CNNConvolutionTransposeGradientState* state = nullptr;
+  if (destinationState)
+    *destinationState = state = destinationStateIsTemporary
+                                    ? temporaryResultState(commandBuffer, sourceImage, nullptr, destination)
+                                    : resultState(sourceImage, nullptr, destination);
+  encode(commandBuffer, sourceImage, static_cast<const State*>(state), destination);
   return destination;
+}
+
+CNNConvolutionTransposeGradientState* CNNConvolutionTranspose::resultState(const Image* sourceImage,
+                                                                           const NS::Array* sourceStates,
+                                                                           const Image* destinationImage) {
+  return static_cast<CNNConvolutionTransposeGradientState*>(
+      CNNKernel::resultState(sourceImage, sourceStates, destinationImage));
+}
+
+CNNConvolutionTransposeGradientState* CNNConvolutionTranspose::temporaryResultState(MTL::CommandBuffer* commandBuffer,
+                                                                                    const Image* sourceImage,
+                                                                                    const NS::Array* sourceStates,
+                                                                                    const Image* destinationImage) {
+  return static_cast<CNNConvolutionTransposeGradientState*>(
+      CNNKernel::temporaryResultState(commandBuffer, sourceImage, sourceStates, destinationImage));
+}
+
+CNNConvolutionTranspose* CNNConvolutionTransposeGradientState::convolutionTranspose() const {
+  const auto* self = shared_part_of<ConvolutionTransposeStatePart>(this);
+  return self ? self->made_by_transpose.get() : nullptr;
 }
 
 }  // namespace MPS

@@ -40,6 +40,8 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
   if (!device) return Error{"device is null"};
   Result<SourceWeights> loaded = load_weights(source);
   if (!loaded) return Error{loaded.error()};
+  if (order == Order::turned && loaded->shape.sub_pixels > 1)
+    return Error{"the descriptor's subPixelScaleFactor must be 1: a convolution for sub-pixels has no gradient"};
   auto made = std::make_shared<ConvolutionWeights>();
   made->shape = loaded->shape;
   made->source = NS::RetainPtr(source);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "foundation/misuse.hpp"
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
 #include "mps/matrix/rows.hpp"
@@ -109,10 +110,9 @@ void encode_statistics(Encoding& encoding, const ImageTensor& source, Slices sli
 
 void encode_normalization(Encoding& encoding, const Normalization& n, const ImageTensor& source,
                           const ImageTensor& result) {
-  encoding.dispatch(function_of("normalization", result, n.neuron),
-                    MTL::Size(result.width * result.channels, result.height, result.images),
-                    threads_along_row(result.width * result.channels), source.place, result.place, n.mean, n.variance,
-                    n.gamma, n.beta, n.neuron.channel_parameters(), for_kernel(n, source, source, result));
+  encoding.dispatch(function_of("normalization", result, n.neuron), threads_over_pixels(result),
+                    pixel_threadgroup(encoding), source.place, result.place, n.mean, n.variance, n.gamma, n.beta,
+                    n.neuron.channel_parameters(), for_kernel(n, source, source, result));
 }
 
 void encode_sums(Encoding& encoding, const Normalization& n, const ImageTensor& gradient, const ImageTensor& source,
@@ -134,11 +134,9 @@ void encode_source_gradient(Encoding& encoding, const Normalization& n, const Sh
   KernelNormalization numbers = for_kernel(n, source, gradient, result);
   numbers.count = sums.count;
   numbers.sums_have_gamma = sums.have_gamma;
-  encoding.dispatch(function_of("normalization_gradient", result, n.neuron),
-                    MTL::Size(result.width * result.channels, result.height, result.images),
-                    threads_along_row(result.width * result.channels), gradient.place, source.place, result.place,
-                    n.mean, n.variance, n.gamma, n.beta, n.neuron.channel_parameters(), sums.of_gamma, sums.of_beta,
-                    numbers);
+  encoding.dispatch(function_of("normalization_gradient", result, n.neuron), threads_over_pixels(result),
+                    pixel_threadgroup(encoding), gradient.place, source.place, result.place, n.mean, n.variance,
+                    n.gamma, n.beta, n.neuron.channel_parameters(), sums.of_gamma, sums.of_beta, numbers);
 }
 
 }  // namespace metalloid::mps

@@ -2,10 +2,10 @@
 
 #include <MetalPerformanceShaders/MPSNNReshape.hpp>
 
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -66,10 +66,6 @@ KernelPad for_kernel(const WindowGeometry& window, size_t channels_before, const
           0};
 }
 
-MTL::Size threads_of(const ImageTensor& tensor) {
-  return MTL::Size(tensor.width * tensor.channels, tensor.height, tensor.images);
-}
-
 }  // namespace
 
 Status PadPart::encode_layer(Encoding& encoding, CnnTask& task) const {
@@ -85,7 +81,7 @@ Status PadPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   KernelPad numbers = for_kernel(window, before.channel, source, result);
   numbers.fill = fill;
   encoding.dispatch({fmt::format("pad_{}", metal_name_of(result.type)), {uint32_t(bool(fill_values))}},
-                    threads_of(result), threads_along_row(result.width * result.channels), source.place, result.place,
+                    threads_over_pixels(result), pixel_threadgroup(encoding), source.place, result.place,
                     Operand{fill_values.get()}, numbers);
   return success();
 }
@@ -100,8 +96,8 @@ Status PadGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask& tas
                              forward->source_channels)};
   source.channels = forward->source_channels;
   const uint32_t origin[] = {uint32_t(clip.origin.x), uint32_t(clip.origin.y)};
-  encoding.dispatch({fmt::format("pad_gradient_{}", metal_name_of(result.type)), {0}}, threads_of(result),
-                    threads_along_row(result.width * result.channels), gradient.place, result.place,
+  encoding.dispatch({fmt::format("pad_gradient_{}", metal_name_of(result.type)), {0}}, threads_over_pixels(result),
+                    pixel_threadgroup(encoding), gradient.place, result.place,
                     for_kernel(forward->geometry, forward->channels_before, source, gradient), mps::for_kernel(result),
                     origin);
   return success();

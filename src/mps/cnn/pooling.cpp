@@ -3,9 +3,9 @@
 #include <MetalPerformanceShaders/MPSCNNPooling.hpp>
 
 #include "foundation/misuse.hpp"
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
-#include "mps/core/device_kind.hpp"
 #include "mps/core/properties.hpp"
 
 namespace metalloid::mps {
@@ -75,14 +75,6 @@ const char* kernel_name_of(PoolingKind kind) {
   return kind == PoolingKind::max ? "max" : kind == PoolingKind::average ? "average" : "l2_norm";
 }
 
-MTL::Size threads_of(const ImageTensor& tensor) {
-  return MTL::Size(tensor.channels, tensor.width, tensor.height * tensor.images);
-}
-
-MTL::Size threadgroup_of(const Encoding& encoding) {
-  return MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1);
-}
-
 Status check(const MTL::Device* device, const WindowGeometry& window) {
   if (!device) return Error{"device is null"};
   if (window.kernel_width == 0 || window.kernel_height == 0) return Error{"kernelWidth and kernelHeight must not be 0"};
@@ -118,8 +110,8 @@ Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<PoolingStatePart>(state)) part->zeros = zeros;
   encoding.dispatch({fmt::format("pool_{}_{}", kernel_name_of(kind), metal_name_of(task.source.type))},
-                    threads_of(task.destination), threadgroup_of(encoding), task.source.place, task.destination.place,
-                    for_kernel(window, zeros, task.source, task.destination));
+                    threads_over_pixels(task.destination), pixel_threadgroup(encoding), task.source.place,
+                    task.destination.place, for_kernel(window, zeros, task.source, task.destination));
   return success();
 }
 
@@ -130,8 +122,9 @@ Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
       task.destination.channels > task.gradient.channels)
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
   encoding.dispatch({fmt::format("pool_{}_gradient_{}", kernel_name_of(kind), metal_name_of(task.source.type))},
-                    threads_of(task.destination), threadgroup_of(encoding), task.source.place, task.gradient.place,
-                    task.destination.place, for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),
+                    threads_over_pixels(task.destination), pixel_threadgroup(encoding), task.source.place,
+                    task.gradient.place, task.destination.place,
+                    for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),
                     mps::for_kernel(task.destination));
   return success();
 }

@@ -3,11 +3,12 @@
 
 #include <MetalPerformanceShaders/MPSCNNUpsampling.hpp>
 #include <MetalPerformanceShaders/MPSNNResize.hpp>
+#include <numeric>
 
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -70,8 +71,10 @@ struct KernelResample {
 };
 
 KernelAxis axis_of(NS::Integer offset, size_t source, size_t result, bool align_corners) {
-  if (!align_corners) return {int32_t(offset), uint32_t(source), uint32_t(result)};
-  return {int32_t(offset), uint32_t(source - 1), uint32_t(result > 1 ? result - 1 : 1)};
+  const size_t step = align_corners ? source - 1 : source;
+  const size_t size = !align_corners ? result : result > 1 ? result - 1 : 1;
+  const size_t divisor = std::gcd(step, size);
+  return {int32_t(offset), uint32_t(step / divisor), uint32_t(size / divisor)};
 }
 
 KernelResample for_kernel(const Resampling& resampling, const WindowGeometry& window, const ImageTensor& source,
@@ -81,8 +84,13 @@ KernelResample for_kernel(const Resampling& resampling, const WindowGeometry& wi
           axis_of(window.offset_y, source.height, resampling.result_height(source.height), resampling.align_corners)};
 }
 
-MTL::Size threads_of(const ImageTensor& tensor) {
-  return MTL::Size(tensor.width * tensor.channels, tensor.height, tensor.images);
+// Whether the kernels' products of places and steps stay within 32 bits.
+bool is_too_large(const KernelResample& numbers) {
+  const auto exceeds = [](const KernelAxis& axis, uint64_t source, uint64_t result) {
+    return (result + 1) * axis.step > UINT32_MAX || (source + 1) * axis.size > UINT32_MAX;
+  };
+  return exceeds(numbers.x, numbers.source.width, numbers.result.width) ||
+         exceeds(numbers.y, numbers.source.height, numbers.result.height);
 }
 
 template <class Part, class Interface>
@@ -103,9 +111,10 @@ Status ResamplingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<ResamplingStatePart>(state)) part->resampling = resampling;
   const ImageTensor& result = task.destination;
+  const KernelResample numbers = for_kernel(resampling, window, task.source, result);
+  if (is_too_large(numbers)) return Error{"sourceImage and destinationImage are too large"};
   encoding.dispatch({fmt::format("resample_{}", metal_name_of(result.type)), {uint32_t(resampling.interpolation)}},
-                    threads_of(result), threads_along_row(result.width * result.channels), task.source.place,
-                    result.place, for_kernel(resampling, window, task.source, result));
+                    threads_over_pixels(result), pixel_threadgroup(encoding), task.source.place, result.place, numbers);
   return success();
 }
 
@@ -122,9 +131,8 @@ Status ResamplingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTa
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
   const uint32_t origin[] = {uint32_t(clip.origin.x), uint32_t(clip.origin.y)};
   encoding.dispatch({fmt::format("resample_gradient_{}", metal_name_of(result.type)), {uint32_t(was.interpolation)}},
-                    threads_of(result), threads_along_row(result.width * result.channels), task.gradient.place,
-                    result.place, for_kernel(was, forward->geometry, task.source, task.gradient),
-                    mps::for_kernel(result), origin);
+                    threads_over_pixels(result), pixel_threadgroup(encoding), task.gradient.place, result.place,
+                    for_kernel(was, forward->geometry, task.source, task.gradient), mps::for_kernel(result), origin);
   return success();
 }
 

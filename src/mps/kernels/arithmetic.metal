@@ -76,28 +76,30 @@ inline int2 places(uint i, int first, bool repeats, uint size) {
   return place >= 0 && place < int(size) ? int2(place, place + 1) : int2(0, 0);
 }
 
+// A SIMD-group has neighbouring channels of one pixel.
 #define ARITHMETIC_GRADIENT(T)                                                                                   \
   [[host_name("arithmetic_gradient_" #T)]] kernel void arithmetic_gradient_##T(                                  \
       device const T* gradient [[buffer(0)]], device const T* other [[buffer(1)]],                               \
       device T* result [[buffer(2)]], device float* partial [[buffer(3)]],                                       \
       constant ArithmeticGradient& p [[buffer(4)]], uint3 position [[thread_position_in_grid]]) {                \
-    const uint channel = position.x % p.result.channels, column = position.x / p.result.channels;                \
-    const uint row = position.y / p.parts, part = position.y % p.parts, image = position.z;                      \
+    const uint channel = position.x, column = position.y, part = position.z % p.parts;                           \
+    const uint line = position.z / p.parts, row = line % p.result.height, image = line / p.result.height;        \
     const int2 columns = places(column, p.x, p.repeats_x, p.gradient.width);                                     \
     const int2 rows = places(row, p.y, p.repeats_y, p.gradient.height);                                          \
-    const int2 channels = places(channel, 0, p.repeats_channels, p.gradient.channels);                           \
+    const uint first = p.repeats_channels ? 0 : channel, count = p.repeats_channels ? p.gradient.channels : 1;   \
     float sum = 0;                                                                                               \
     for (int y = rows.x + int(part); y < rows.y; y += int(p.parts))                                              \
       for (int x = columns.x; x < columns.y; ++x)                                                                \
-        for (int c = channels.x; c < channels.y; ++c) {                                                          \
-          const float g = gradient[place(p.gradient, image, x, y) + c];                                          \
-          sum += operation == operation_multiply                                                                 \
-                     ? g * float(other[place(p.other, image, x, y) + c * p.other_channel_stride])                \
-                     : g;                                                                                        \
+        for (uint i = 0; i < count; ++i) {                                                                       \
+          const float g = gradient[place(p.gradient, image, x, y) + first + i];                                  \
+          if (operation == operation_multiply)                                                                   \
+            sum = fma(g, float(other[place(p.other, image, x, y) + (first + i) * p.other_channel_stride]), sum); \
+          else                                                                                                   \
+            sum += g;                                                                                            \
         }                                                                                                        \
     if (in_parts)                                                                                                \
-      partial[((ulong(part) * p.result.images + image) * p.result.height + row) * p.result.width *               \
-                  p.result.channels + position.x] = sum;                                                         \
+      partial[((ulong(part) * p.result.images * p.result.height + line) * p.result.width + column) *             \
+                  p.result.channels + channel] = sum;                                                            \
     else                                                                                                         \
       result[place(p.result, image, column, row) + channel] = T(p.factor * sum);                                 \
   }                                                                                                              \

@@ -138,13 +138,13 @@ void weights_gradient(device const T* source, device const T* gradient, device f
   for (uint o = 0; o < outputs; ++o) sums[o] = 0;
   for (uint image = 0; image < c.result.images; ++image)
     for (uint y = 0; y < c.result.height; ++y) {
-      const int from_y = c.top + int(y * c.stride_y + ky * c.dilation_y);
-      if (from_y < 0 || from_y >= int(c.source.height)) continue;
+      const int from_y = pixel_at(c.top + int(y * c.stride_y + ky * c.dilation_y), c.source.height, c.apart_y, edge_zero);
+      if (from_y < 0) continue;
       device const T* row = source + image * c.source.image_stride + ulong(from_y) * c.source.row_stride;
       device const T* e = gradient + image * c.result.image_stride + ulong(y) * c.result.row_stride;
       for (uint x = 0; x < c.result.width; ++x) {
-        const int from_x = c.left + int(x * c.stride_x + kx * c.dilation_x);
-        if (from_x < 0 || from_x >= int(c.source.width)) continue;
+        const int from_x = pixel_at(c.left + int(x * c.stride_x + kx * c.dilation_x), c.source.width, c.apart_x, edge_zero);
+        if (from_x < 0) continue;
         const float s = row[from_x * c.source.pixel_stride];
         if (count == outputs)
           for (uint o = 0; o < outputs; ++o) sums[o] = fma(s, float(e[x * c.result.pixel_stride + o]), sums[o]);
@@ -168,11 +168,11 @@ void depthwise_weights_gradient(device const T* source, device const T* gradient
   float sum = 0;
   for (uint image = 0; image < c.result.images; ++image)
     for (uint y = 0; y < c.result.height; ++y) {
-      const int from_y = c.top + int(y * c.stride_y + ky * c.dilation_y);
-      if (from_y < 0 || from_y >= int(c.source.height)) continue;
+      const int from_y = pixel_at(c.top + int(y * c.stride_y + ky * c.dilation_y), c.source.height, c.apart_y, edge_zero);
+      if (from_y < 0) continue;
       for (uint x = 0; x < c.result.width; ++x) {
-        const int from_x = c.left + int(x * c.stride_x + kx * c.dilation_x);
-        if (from_x < 0 || from_x >= int(c.source.width)) continue;
+        const int from_x = pixel_at(c.left + int(x * c.stride_x + kx * c.dilation_x), c.source.width, c.apart_x, edge_zero);
+        if (from_x < 0) continue;
         sum = fma(float(source[image * c.source.image_stride + ulong(from_y) * c.source.row_stride +
                                from_x * c.source.pixel_stride]),
                   float(gradient[image * c.result.image_stride + ulong(y) * c.result.row_stride +
@@ -229,3 +229,22 @@ void biases_gradient(device const T* gradient, device float* result, constant Im
     biases_gradient(gradient, result, g, parts, position);                                                         \
   }
 GRADIENTS(float) GRADIENTS(half)
+
+// A convolution for sub-pixels has a block of factor x factor pixels in the channels of each of its pixels, row by row.
+struct SubPixels {
+  ImageTensor source, result;
+  uint factor;
+};
+
+#define SUB_PIXELS(T)                                                                                              \
+  [[host_name("sub_pixels_" #T)]] kernel void sub_pixels_##T(                                                      \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant SubPixels& p [[buffer(2)]],   \
+      uint3 position [[thread_position_in_grid]]) {                                                                \
+    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels, y = position.y;       \
+    const uint block = y % p.factor * p.factor + x % p.factor;                                                     \
+    result[position.z * p.result.image_stride + ulong(y) * p.result.row_stride + x * p.result.pixel_stride +       \
+           channel] =                                                                                              \
+        source[position.z * p.source.image_stride + ulong(y / p.factor) * p.source.row_stride +                    \
+               x / p.factor * p.source.pixel_stride + block * p.result.channels + channel];                        \
+  }
+SUB_PIXELS(float) SUB_PIXELS(half)

@@ -92,64 +92,66 @@ inline Channel channel_of(device const float* mean, device const float* variance
 
 // With n the normalized numbers and g the gradient before the neuron, the gradient of beta is the sum of g, that of
 // gamma the sum of g * n, and that of the source gamma * inverse * (g - mean(g) - n * mean(g * n)).
-#define IMAGE_NORMALIZATION(T)                                                                                      \
-  [[host_name("image_normalization_" #T)]] kernel void image_normalization_##T(                                     \
-      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* mean [[buffer(2)]], \
-      device const float* variance [[buffer(3)]], device const float* gamma [[buffer(4)]],                          \
-      device const float* beta [[buffer(5)]], device const float* slopes [[buffer(6)]],                             \
-      constant Normalization& p [[buffer(7)]], uint3 position [[thread_position_in_grid]]) {                        \
-    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                        \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                                  \
-    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                           \
-           x * p.result.pixel_stride + channel] =                                                                   \
-        T(c.result(source[position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +            \
-                          x * p.source.pixel_stride + channel]));                                                   \
-  }                                                                                                                 \
-  [[host_name("image_normalization_sums_" #T)]] kernel void image_normalization_sums_##T(                           \
-      device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]],                                 \
-      device float* partial [[buffer(2)]], device const float* mean [[buffer(3)]],                                  \
-      device const float* variance [[buffer(4)]], device const float* gamma [[buffer(5)]],                          \
-      device const float* beta [[buffer(6)]], device const float* slopes [[buffer(7)]],                             \
-      constant Normalization& p [[buffer(8)]], uint3 position [[thread_position_in_grid]]) {                        \
-    const uint channel = position.x, part = position.y, first = position.z * p.rows, end = first + p.rows;          \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                                  \
-    float of_gamma = 0, of_beta = 0;                                                                                \
-    for (uint row = first + part; row < end; row += p.parts) {                                                             \
-      const uint image = row / p.source.height, y = row % p.source.height;                                          \
-      device const T* numbers = source + image * p.source.image_stride + ulong(y) * p.source.row_stride + channel;  \
-      device const T* slopes_of = gradient + image * p.gradient.image_stride + ulong(y) * p.gradient.row_stride +   \
-                                  channel;                                                                          \
-      for (uint x = 0; x < p.source.width; ++x) {                                                                   \
-        const float value = numbers[x * p.source.pixel_stride];                                                     \
-        const float g = c.before_neuron(slopes_of[x * p.gradient.pixel_stride], value);                             \
-        of_beta += g;                                                                                               \
-        of_gamma = fma(g, c.normalized(value), of_gamma);                                                           \
-      }                                                                                                             \
-    }                                                                                                               \
-    partial += 2 * (position.z * p.parts + part) * p.source.channels;                                               \
-    partial[channel] = of_gamma;                                                                                    \
-    partial[p.source.channels + channel] = of_beta;                                                                 \
-  }                                                                                                                 \
-  [[host_name("image_normalization_gradient_" #T)]] kernel void image_normalization_gradient_##T(                   \
-      device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]], device T* result [[buffer(2)]], \
-      device const float* mean [[buffer(3)]], device const float* variance [[buffer(4)]],                           \
-      device const float* gamma [[buffer(5)]], device const float* beta [[buffer(6)]],                              \
-      device const float* slopes [[buffer(7)]], device const float* of_gamma [[buffer(8)]],                         \
-      device const float* of_beta [[buffer(9)]], constant Normalization& p [[buffer(10)]],                          \
-      uint3 position [[thread_position_in_grid]]) {                                                                 \
-    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                        \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                                  \
-    const float value = source[position.z * p.source.image_stride + ulong(position.y) * p.source.row_stride +       \
-                               x * p.source.pixel_stride + channel];                                                \
-    const float g = c.before_neuron(gradient[position.z * p.gradient.image_stride +                                 \
-                                             ulong(position.y) * p.gradient.row_stride +                            \
-                                             x * p.gradient.pixel_stride + channel],                                \
-                                    value);                                                                         \
-    const uint i = position.z * p.slice_stride + channel;                                                           \
-    const float means = (of_beta[i] + c.normalized(value) * of_gamma[i]) / p.count;                                 \
-    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                           \
-           x * p.result.pixel_stride + channel] =                                                                   \
-        T(c.inverse * (c.gamma * g - (p.sums_have_gamma ? means : c.gamma * means)));                               \
+#define IMAGE_NORMALIZATION(T)                                                                                        \
+  [[host_name("image_normalization_" #T)]] kernel void image_normalization_##T(                                       \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* mean [[buffer(2)]],   \
+      device const float* variance [[buffer(3)]], device const float* gamma [[buffer(4)]],                            \
+      device const float* beta [[buffer(5)]], device const float* slopes [[buffer(6)]],                               \
+      constant Normalization& p [[buffer(7)]], uint3 position [[thread_position_in_grid]]) {                          \
+    const uint channel = position.x, x = position.y;                                                                  \
+    const uint y = position.z % p.result.height, image = position.z / p.result.height;                                \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, image, channel);                             \
+    result[image * p.result.image_stride + ulong(y) * p.result.row_stride +                                           \
+           x * p.result.pixel_stride + channel] =                                                                     \
+        T(c.result(source[image * p.source.image_stride + ulong(y) * p.source.row_stride +                            \
+                          x * p.source.pixel_stride + channel]));                                                     \
+  }                                                                                                                   \
+  [[host_name("image_normalization_sums_" #T)]] kernel void image_normalization_sums_##T(                             \
+      device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]],                                   \
+      device float* partial [[buffer(2)]], device const float* mean [[buffer(3)]],                                    \
+      device const float* variance [[buffer(4)]], device const float* gamma [[buffer(5)]],                            \
+      device const float* beta [[buffer(6)]], device const float* slopes [[buffer(7)]],                               \
+      constant Normalization& p [[buffer(8)]], uint3 position [[thread_position_in_grid]]) {                          \
+    const uint channel = position.x, part = position.y, first = position.z * p.rows, end = first + p.rows;            \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, position.z, channel);                        \
+    float of_gamma = 0, of_beta = 0;                                                                                  \
+    for (uint row = first + part; row < end; row += p.parts) {                                                        \
+      const uint image = row / p.source.height, y = row % p.source.height;                                            \
+      device const T* numbers = source + image * p.source.image_stride + ulong(y) * p.source.row_stride + channel;    \
+      device const T* slopes_of = gradient + image * p.gradient.image_stride + ulong(y) * p.gradient.row_stride +     \
+                                  channel;                                                                            \
+      for (uint x = 0; x < p.source.width; ++x) {                                                                     \
+        const float value = numbers[x * p.source.pixel_stride];                                                       \
+        const float g = c.before_neuron(slopes_of[x * p.gradient.pixel_stride], value);                               \
+        of_beta += g;                                                                                                 \
+        of_gamma = fma(g, c.normalized(value), of_gamma);                                                             \
+      }                                                                                                               \
+    }                                                                                                                 \
+    partial += 2 * (position.z * p.parts + part) * p.source.channels;                                                 \
+    partial[channel] = of_gamma;                                                                                      \
+    partial[p.source.channels + channel] = of_beta;                                                                   \
+  }                                                                                                                   \
+  [[host_name("image_normalization_gradient_" #T)]] kernel void image_normalization_gradient_##T(                     \
+      device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]], device T* result [[buffer(2)]],   \
+      device const float* mean [[buffer(3)]], device const float* variance [[buffer(4)]],                             \
+      device const float* gamma [[buffer(5)]], device const float* beta [[buffer(6)]],                                \
+      device const float* slopes [[buffer(7)]], device const float* of_gamma [[buffer(8)]],                           \
+      device const float* of_beta [[buffer(9)]], constant Normalization& p [[buffer(10)]],                            \
+      uint3 position [[thread_position_in_grid]]) {                                                                   \
+    const uint channel = position.x, x = position.y;                                                                  \
+    const uint y = position.z % p.result.height, image = position.z / p.result.height;                                \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, image, channel);                             \
+    const float value = source[image * p.source.image_stride + ulong(y) * p.source.row_stride +                       \
+                               x * p.source.pixel_stride + channel];                                                  \
+    const float g = c.before_neuron(gradient[image * p.gradient.image_stride +                                        \
+                                             ulong(y) * p.gradient.row_stride +                                       \
+                                             x * p.gradient.pixel_stride + channel],                                  \
+                                    value);                                                                           \
+    const uint i = image * p.slice_stride + channel;                                                                  \
+    const float means = (of_beta[i] + c.normalized(value) * of_gamma[i]) / p.count;                                   \
+    result[image * p.result.image_stride + ulong(y) * p.result.row_stride +                                           \
+           x * p.result.pixel_stride + channel] =                                                                     \
+        T(c.inverse * (c.gamma * g - (p.sums_have_gamma ? means : c.gamma * means)));                                 \
   }
 IMAGE_NORMALIZATION(float)
 IMAGE_NORMALIZATION(half)

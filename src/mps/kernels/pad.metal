@@ -1,5 +1,5 @@
 // Images with more around them, and the gradient of that, which is gathered: each number of the source looks at the
-// places that show it.
+// places that show it. A SIMD-group has neighbouring channels of one pixel.
 #include "image.h"
 
 constant uint has_fill_values [[function_constant(0)]];
@@ -47,34 +47,35 @@ inline Shown shown(int number, int offset, int size, int count, uint edge) {
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]],                                       \
       device const float* fill_values [[buffer(2)]], constant Pad& p [[buffer(3)]],                               \
       uint3 position [[thread_position_in_grid]]) {                                                               \
-    const uint channel = position.x % p.result.channels, column = position.x / p.result.channels;                 \
-    const int x = inside(int(column) + p.x, p.source.width, p.edge);                                              \
-    const int y = inside(int(position.y) + p.y, p.source.height, p.edge);                                         \
-    const int from = inside(int(channel) + p.channel, p.source.channels, p.edge);                                 \
+    const uint channel = position.x, row = position.z % p.result.height, image = position.z / p.result.height;    \
+    const int x = inside(int(position.y) + p.x, p.source.width, p.edge);                                          \
+    const int y = inside(int(row) + p.y, p.source.height, p.edge);                                                \
+    const bool keeps_channels = p.channel == 0 && p.result.channels <= p.source.channels;                         \
+    const int from = keeps_channels ? int(channel) : inside(int(channel) + p.channel, p.source.channels, p.edge); \
     float value = p.edge != edge_constant ? 0 : p.fill;                                                           \
     if (has_fill_values && p.edge == edge_constant) value = fill_values[channel];                                 \
     if (x >= 0 && y >= 0 && from >= 0)                                                                            \
-      value = source[position.z * p.source.image_stride + ulong(y) * p.source.row_stride +                        \
-                     x * p.source.pixel_stride + from];                                                           \
-    result[position.z * p.result.image_stride + ulong(position.y) * p.result.row_stride +                         \
-           column * p.result.pixel_stride + channel] = T(value);                                                  \
+      value = source[image * p.source.image_stride + ulong(y) * p.source.row_stride + x * p.source.pixel_stride + \
+                     from];                                                                                       \
+    result[image * p.result.image_stride + ulong(row) * p.result.row_stride +                                     \
+           position.y * p.result.pixel_stride + channel] = T(value);                                              \
   }                                                                                                               \
   [[host_name("pad_gradient_" #T)]] kernel void pad_gradient_##T(                                                 \
       device const T* gradient [[buffer(0)]], device T* of_source [[buffer(1)]], constant Pad& p [[buffer(2)]],   \
       constant ImageTensor& part [[buffer(3)]], constant uint2& origin [[buffer(4)]],                             \
       uint3 position [[thread_position_in_grid]]) {                                                               \
-    const uint channel = position.x % part.channels, column = position.x / part.channels;                         \
-    const Shown columns = shown(int(column + origin.x), p.x, p.source.width, p.result.width, p.edge);             \
-    const Shown rows = shown(int(position.y + origin.y), p.y, p.source.height, p.result.height, p.edge);          \
+    const uint channel = position.x, row = position.z % part.height, image = position.z / part.height;            \
+    const Shown columns = shown(int(position.y + origin.x), p.x, p.source.width, p.result.width, p.edge);         \
+    const Shown rows = shown(int(row + origin.y), p.y, p.source.height, p.result.height, p.edge);                 \
     const Shown channels = shown(int(channel), p.channel, p.source.channels, p.result.channels, p.edge);          \
-    gradient += position.z * p.result.image_stride;                                                               \
+    gradient += image * p.result.image_stride;                                                                    \
     float sum = 0;                                                                                                \
     FOR_EACH_PLACE(y, rows)                                                                                       \
     FOR_EACH_PLACE(x, columns)                                                                                    \
     FOR_EACH_PLACE(c, channels)                                                                                   \
     sum += float(gradient[ulong(y) * p.result.row_stride + x * p.result.pixel_stride + c]);                       \
-    of_source[position.z * part.image_stride + ulong(position.y) * part.row_stride +                              \
-              column * part.pixel_stride + channel] = T(sum);                                                     \
+    of_source[image * part.image_stride + ulong(row) * part.row_stride + position.y * part.pixel_stride +         \
+              channel] = T(sum);                                                                                  \
   }
 PAD(float)
 PAD(half)

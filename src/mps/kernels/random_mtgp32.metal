@@ -1,10 +1,11 @@
 // MTGP32, the Mersenne twister for graphics processors of Saito and Matsumoto, with 351 words of state:
 //   x[i + 351] = f(x[i], x[i + 1], x[i + pos]), and the number that is given is x[i + 351] tempered with x[i + pos - 1].
 // A SIMD-group has a stream with a state of its own, and makes 32 words of it at once: no word needs the 258 before it.
-// Streams take turns in blocks of 128 numbers, four for each lane.
+// Streams take turns in blocks of 128 numbers. The state lies at the front of a longer run of words, and is moved back
+// there, to words that are no longer needed, when its end is reached: lanes always read and write side by side.
 #include "random.h"
 
-constant constexpr uint words = 351, ring = 512, lanes = 32, steps = 4;
+constant constexpr uint words = 351, lanes = 32, steps = 4, room = words + 8 * steps * lanes;
 
 struct Parameters {
   uint position, shift_1, shift_2;
@@ -15,6 +16,7 @@ struct Shape {
   uint streams, sets;
   uint columns, rows, matrices;
   uint blocks;        // of every stream
+  uint is_dense;      // rows and matrices follow each other
   ulong row, matrix;  // strides
   Distribution distribution;
 };
@@ -41,7 +43,7 @@ inline uint tempered(constant Parameters& p, uint x, uint other) {
       device T* result [[buffer(0)]], device uint* states [[buffer(1)]], constant Parameters* sets [[buffer(2)]],    \
       constant Shape& shape [[buffer(3)]], uint stream [[threadgroup_position_in_grid]],                             \
       uint lane [[thread_index_in_threadgroup]]) {                                                                   \
-    threadgroup uint state[ring];                                                                                    \
+    threadgroup uint state[room];                                                                                    \
     constant Parameters& p = sets[stream % shape.sets];                                                              \
     device uint* saved = states + stream * words;                                                                    \
     for (uint i = lane; i < words; i += lanes) state[i] = saved[i];                                                  \
@@ -49,25 +51,34 @@ inline uint tempered(constant Parameters& p, uint x, uint other) {
     const ulong matrix_numbers = ulong(shape.rows) * shape.columns, count = matrix_numbers * shape.matrices;         \
     uint first = 0;                                                                                                  \
     for (uint block = 0; block < shape.blocks; ++block) {                                                            \
+      if (first + words + steps * lanes > room) {                                                                    \
+        for (uint i = lane; i < words; i += lanes) state[i] = state[first + i];                                      \
+        threadgroup_barrier(mem_flags::mem_threadgroup);                                                             \
+        first = 0;                                                                                                   \
+      }                                                                                                              \
       uint4 bits;                                                                                                    \
       for (uint step = 0; step < steps; ++step, first += lanes) {                                                    \
-        const uint i = first + lane;                                                                                 \
-        const uint made = recursion(p, state[i % ring], state[(i + 1) % ring], state[(i + p.position) % ring]);      \
-        bits[step] = tempered(p, made, state[(i + p.position - 1) % ring]);                                          \
-        state[(i + words) % ring] = made;                                                                            \
+        threadgroup uint* x = state + first;                                                                         \
+        const uint made = recursion(p, x[lane], x[lane + 1], x[p.position + lane]);                                  \
+        bits[step] = tempered(p, made, x[p.position - 1 + lane]);                                                    \
+        x[words + lane] = made;                                                                                      \
         threadgroup_barrier(mem_flags::mem_threadgroup);                                                             \
       }                                                                                                              \
       const vec<T, 4> given = numbers(bits, shape.distribution, T(0));                                               \
-      const ulong number = ((ulong(block) * shape.streams + stream) * lanes + lane) * steps;                         \
+      const ulong number = (ulong(block) * shape.streams + stream) * lanes * steps;                                  \
       for (uint step = 0; step < steps; ++step) {                                                                    \
-        const ulong place = number + step;                                                                           \
-        if (place >= count) break;                                                                                   \
-        const ulong in_matrix = place % matrix_numbers;                                                              \
-        result[place / matrix_numbers * shape.matrix + in_matrix / shape.columns * shape.row +                       \
-               in_matrix % shape.columns] = given[step];                                                             \
+        const ulong place = number + step * lanes;                                                                   \
+        if (place + lane >= count) continue;                                                                         \
+        if (shape.is_dense) {                                                                                        \
+          result[place + lane] = given[step];                                                                        \
+        } else {                                                                                                     \
+          const ulong matrix = (place + lane) / matrix_numbers, in_matrix = (place + lane) % matrix_numbers;         \
+          result[matrix * shape.matrix + in_matrix / shape.columns * shape.row + in_matrix % shape.columns] =        \
+              given[step];                                                                                           \
+        }                                                                                                            \
       }                                                                                                              \
     }                                                                                                                \
-    for (uint i = lane; i < words; i += lanes) saved[i] = state[(first + i) % ring];                                 \
+    for (uint i = lane; i < words; i += lanes) saved[i] = state[first + i];                                          \
   }
 RANDOM_MTGP32(uint)
 RANDOM_MTGP32(float)

@@ -13,7 +13,7 @@ struct Parameters {
   uint32_t recursion[4], tempering[4];
 };
 struct Shape {
-  uint32_t streams, sets, columns, rows, matrices, blocks;
+  uint32_t streams, sets, columns, rows, matrices, blocks, is_dense;
   uint64_t row, matrix;
   KernelDistribution distribution;
 };
@@ -79,12 +79,15 @@ class TwisterPart : public MatrixRandomPart {
 
   void encode_numbers(Encoding& encoding, const RandomPlace& place) override {
     const size_t count = place.columns * place.rows * place.matrices, turn = streams * block_numbers;
+    const bool rows_follow = place.rows == 1 || place.strides.row == place.columns;
+    const bool is_dense = rows_follow && (place.matrices == 1 || place.strides.matrix == place.rows * place.columns);
     const Shape shape{streams,
                       sets,
                       uint32_t(place.columns),
                       uint32_t(place.rows),
                       uint32_t(place.matrices),
                       uint32_t((count + turn - 1) / turn),
+                      is_dense,
                       place.strides.row,
                       place.strides.matrix,
                       distribution.numbers};

@@ -1,0 +1,19 @@
+// Threads for kernels that look at neighbours: those of a SIMD-group have neighbouring channels of one pixel, so that
+// they do the same and read side by side. A thread's position is (channel, x, y + height * image).
+#pragma once
+
+#include "mps/core/device_kind.hpp"
+#include "mps/core/encoding.hpp"
+#include "mps/core/image_tensor.hpp"
+
+namespace metalloid::mps {
+
+inline MTL::Size threads_over_pixels(const ImageTensor& tensor) {
+  return MTL::Size(tensor.channels, tensor.width, tensor.height * tensor.images);
+}
+
+inline MTL::Size pixel_threadgroup(const Encoding& encoding) {
+  return MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1);
+}
+
+}  // namespace metalloid::mps
