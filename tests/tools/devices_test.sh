@@ -6,6 +6,7 @@ it_lists_devices_with_memory_and_limits() {
   expect_text stdout "(default)"
   expect_text stdout "GiB to work with"
   expect_text stdout "threads"
+  expect_text stdout "math libraries"
   expect_empty stderr
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "foundation/misuse.hpp"
+#include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
+#include "mps/matrix/matrix_neuron.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
@@ -36,6 +38,21 @@ NS::SharedPtr<MPS::State> ConvolutionPart::new_state() const {
   return NS::TransferPtr<MPS::State>(state);
 }
 
+// Where the math library has the convolution and not its neuron.
+static void encode_neuron_in_place(Encoding& encoding, const ConvolutionWeights& weights, const ImageTensor& result) {
+  const bool is_prelu = weights.neuron.type == MPS::CNNNeuronTypePReLU;
+  NeuronHolder holder;
+  holder.neuron = weights.neuron;
+  if (is_prelu) {
+    holder.channel_a = weights.slopes;
+    holder.channels = weights.shape.outputs;
+  }
+  encoding.keep(weights.slopes.get());
+  for_each_rows(
+      std::array{result, result}, is_prelu ? Channels::each_in_its_column : Channels::all_alike,
+      [&](const std::array<MatrixView, 2>& views) { encode_neuron(encoding, holder, 1, views[0], {}, views[1]); });
+}
+
 Status ConvolutionPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   const ConvolutionShape& shape = weights->shape;
   if (shape.sub_pixels > 1 && task.destination.channels != shape.outputs) return encode_sub_pixels(encoding, task);
@@ -64,12 +81,15 @@ Status ConvolutionPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   if (describe(description, ConvolutionPass::forward, shape, geometry, source, task.destination)) {
     description.inputs_may_be_short = accumulates_in_half();
     description.has_biases = weights->has_biases;
-    description.neuron = weights->neuron;
-    if (auto primitive = weights->primitive(encoding.library(), description)) {
+    for (const bool with_neuron : {true, false}) {
+      description.neuron = with_neuron ? weights->neuron : Neuron{};
+      auto primitive = weights->primitive(encoding.library(), description);
+      if (!primitive) continue;
       for (MTL::Buffer* buffer : {weights->weights.get(), weights->biases.get()}) encoding.keep(buffer);
       encoding.run(
           std::move(primitive), "convolution",
           {source.place, Operand{weights->weights.get()}, Operand{weights->biases.get()}, task.destination.place});
+      if (!with_neuron) encode_neuron_in_place(encoding, *weights, task.destination);
       return success();
     }
   }

@@ -77,7 +77,9 @@ Status encode(Encoding& encoding, const CnnKernelPart& self, std::span<ImageObje
   if (!source) return Error{"sourceImage: " + source.error()};
   const auto destination = work.destination(destinations, *written, type);
   if (!destination) return Error{"destinationImage: " + destination.error()};
-  for (MPS::State* state : states) record(self, sources.front()->shape, destinations.front()->shape, state);
+  for (size_t i = 0; i < states.size(); ++i)
+    if (i == 0 || states[i] != states[i - 1])
+      record(self, sources.front()->shape, destinations.front()->shape, states[i]);
   CnnTask task{*source, *destination, self.window.offset_x, self.window.offset_y, std::move(states), work};
   if (auto status = self.encode_layer(encoding, task); !status) return status;
   work.finish();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 namespace metalloid::mps {
 
@@ -52,13 +52,30 @@ Result<ImageArea> destination_area(const LayerPart& layer, std::span<ImageObject
                    .images = is_batch ? destinations.size() : clip.size.depth};
 }
 
+namespace {
+
+template <class Object>
+void keep_different(std::vector<Object*>& objects) {
+  std::ranges::sort(objects);
+  const auto rest = std::ranges::unique(objects);
+  objects.erase(rest.begin(), rest.end());
+}
+
+}  // namespace
+
+// Only temporary ones count.
 void mark_as_read(std::span<ImageObject* const> images) {
-  const std::set<ImageObject*> different(images.begin(), images.end());
-  for (ImageObject* image : different) image->was_read();
+  std::vector<ImageObject*> temporary;
+  std::ranges::copy_if(images, std::back_inserter(temporary),
+                       [](const ImageObject* image) { return bool(image->block); });
+  keep_different(temporary);
+  for (ImageObject* image : temporary) image->was_read();
 }
 
 void mark_as_read(std::span<MPS::State* const> states) {
-  const std::set<MPS::State*> different(states.begin(), states.end());
+  std::vector<MPS::State*> different;
+  std::ranges::unique_copy(states, std::back_inserter(different));
+  keep_different(different);
   for (MPS::State* state : different)
     if (auto* part = shared_part_of<StatePart>(state)) part->was_read();
 }

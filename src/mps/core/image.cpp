@@ -76,6 +76,7 @@ NS::Object* ImageDescriptorObject::contentCopy() const {
 
 std::vector<ImageObject*> images_of(const MPS::ImageBatch* batch) {
   std::vector<ImageObject*> images;
+  if (batch) images.reserve(batch->count());
   for (NS::UInteger i = 0; batch && i < batch->count(); ++i) images.push_back(body(batch->object<MPS::Image>(i)));
   return images;
 }
