@@ -32,5 +32,6 @@ void add_bench_kernels(CLI::App& bench);
 void add_bench_nvidia(CLI::App& bench);
 void add_bench_mps(CLI::App& bench);
 void add_bench_conv2d(CLI::App& bench);
+void add_bench_train(CLI::App& bench);
 
 }  // namespace metalloid::tool
