@@ -102,12 +102,13 @@ class MetalOperations final : public Operations {
   }
 
   void matmul_vec(const VectorProducts& work) override {
+    if (work.norm.weights && !kernels_for_gpu_) return matmul_vec_after_norm(work);
     const Product* product = work.products.data();
     const size_t count = work.gated ? 1 : work.products.size();
     const uint32_t norm = !work.norm.weights ? 0 : work.norm.weights.type() == TensorType::f32 ? 1 : 2;
     // A threadgroup's rows, as matmul_vec.metal and matmul_vec_tiled.metal have them.
     const uint32_t simdgroups = kernels_for_gpu_ ? 8 : 1;
-    const uint32_t rows_of_simdgroup = kernels_for_gpu_ ? 1 : work.gated ? 2 : 4;
+    const uint32_t rows_of_simdgroup = kernels_for_gpu_ ? 1 : 8;
     KernelVectorProducts products{.columns = uint32_t(work.x.columns()), .epsilon = work.norm.epsilon};
     uint32_t groups = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -119,11 +120,8 @@ class MetalOperations final : public Operations {
     const TensorType type = product[0].weights.type();
     mps::KernelFunction function{
         kernel_name(kernels_for_gpu_ ? "matmul_vec_tiled_kernel" : "matmul_vec_kernel", type, work.x.type()),
-        {norm, work.gated, work.add}};
-    if (kernels_for_gpu_) {
-      function.constants.push_back(rows_of_simdgroup);
-      function.constants.push_back(has_aligned_rows(work.products));
-    }
+        {norm, work.gated, work.add, rows_of_simdgroup}};
+    if (kernels_for_gpu_) function.constants.push_back(has_aligned_rows(work.products));
     const auto weights_of = [&](size_t i) {
       return i < work.products.size() ? Place(product[i].weights) : Place(unused_[0].get());
     };
@@ -227,6 +225,16 @@ class MetalOperations final : public Operations {
   }
 
  private:
+  void matmul_vec_after_norm(VectorProducts work) {
+    std::shared_ptr<TensorMemory> memory = pool_.take(work.x.bytes());
+    if (!memory) return commands_.fail("matmul_vec: there is no memory for the norm");
+    const Tensor normed(std::move(memory), 0, work.x.type(), work.x.shape());
+    rmsnorm(work.x, work.norm.weights, work.norm.epsilon, normed);
+    work.x = normed;
+    work.norm = {};
+    matmul_vec(work);
+  }
+
   size_t threads_for_row(const Tensor& x) const {
     if (kernels_for_gpu_ && !is_gpu_) return 128;
     return mps::threads_for_row(commands_.device(), x.columns()).width;

@@ -54,6 +54,10 @@ class MetalCommands {
   // The buffer of a tensor; null, and the error is remembered, where the device cannot have it.
   MTL::Buffer* buffer_of(const Tensor& tensor);
 
+  // finish() gives the first such sentence.
+  void fail(const std::string& sentence) {
+    if (error_.empty()) error_ = sentence;
+  }
   void commit();
   Status finish();
 
@@ -61,9 +65,6 @@ class MetalCommands {
   bool begin_dispatch(const mps::KernelFunction& function);
   void begin_command_buffer();
   void end_encoder();
-  void fail(const std::string& sentence) {
-    if (error_.empty()) error_ = sentence;
-  }
   void set(const Tensor& tensor, NS::UInteger index) { encoder_->setBuffer(buffer_of(tensor), tensor.offset(), index); }
   void set(const Place& place, NS::UInteger index) {
     if (place.buffer)

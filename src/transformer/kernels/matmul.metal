@@ -32,15 +32,20 @@ void multiply_rows(device const T* x, device const W* weights, device T* result,
                    uint lane) {
   constexpr uint down = 4, across = 4;
   const uint row = tile.y * down, column = tile.x * across;
+  WeightRow<W> right_rows[across];
+  #pragma unroll
+  for (uint c = 0; c < across; ++c)
+    right_rows[c] = WeightRow<W>(weights, product.interior, min(column + c, product.columns - 1), lane);
+  const auto left_row = [&](uint r) { return min(row + r, product.rows - 1); };
   float sums[down][across] = {};
   const auto multiply = [&](uint step) {
     float right[across];
     #pragma unroll
-    for (uint c = 0; c < across; ++c)
-      right[c] = weight_at(weights, product.interior, min(column + c, product.columns - 1), step, lane);
+    for (uint c = 0; c < across; ++c) right[c] = right_rows[c].at(step);
     #pragma unroll
     for (uint r = 0; r < down; ++r) {
-      const float left = left_at(x, product, min(row + r, product.rows - 1), step * 32 + lane);
+      const float left = transpose_left ? left_at(x, product, left_row(r), step * 32 + lane)
+                                        : WeightRow<T>(x, product.interior, left_row(r), lane).at(step);
       #pragma unroll
       for (uint c = 0; c < across; ++c) sums[r][c] += left * right[c];
     }

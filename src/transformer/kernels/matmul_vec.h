@@ -1,6 +1,5 @@
 // One row x times weights [out][in], for up to three matrices at once. What is fused, by function constants: RMSNorm of
-// x, which costs no pass of its own because the sum of squares is formed along with the products and divides them at
-// the end; silu(first) * second; addition to what is there.
+// x (on GPUs), silu(first) * second, and addition to what is there.
 #pragma once
 
 #include "numbers.h"
@@ -41,12 +40,7 @@ struct Share {
   }
 };
 
-template <typename T>
-float norm_weight(device const void* weights, uint i) {
-  return norm_weights == 1 ? ((device const float*)weights)[i] : float(((device const T*)weights)[i]);
-}
-
-#define MATMUL_VEC_AS(kernel_name, W, T, name)                                                                        \
+#define MATMUL_VEC_AS(kernel_name, W, T, name, ...)                                                                        \
   template [[host_name(#kernel_name "_" #name)]] kernel void kernel_name<T, W>(                                       \
       device const T*, device const void*, device const W*, device const W*, device const W*, device T*, device T*,   \
-      device T*, constant VectorProducts&, uint, uint, uint, uint);
+      device T*, constant VectorProducts&, __VA_ARGS__);

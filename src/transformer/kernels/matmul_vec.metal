@@ -1,8 +1,23 @@
-// For CPUs, where a SIMD-group is a vector: each has four rows, which share what is read of x, and walks through them
-// 32 numbers at a time.
+// For CPUs, where a SIMD-group is a vector, and a threadgroup has one. It has a few rows, one after the other: so memory is
+// read from front to back, as processors expect it, and x is in the nearest cache anyway. There is no norm: a kernel of
+// its own before this one costs less than taking it along.
 #include "matmul_vec.h"
 
-constant constexpr uint streams = 4;
+constant uint rows_of_threadgroup [[function_constant(3)]];
+
+// The sum of a function of every step of a row, formed in two halves that do not wait for each other.
+template <typename Function>
+float sum_over_row(uint columns, uint lane, Function function) {
+  float even = 0, odd = 0;
+  const uint steps = columns / 32;
+  for (uint step = 0; step < steps / 2; ++step) {
+    even += function(2 * step);
+    odd += function(2 * step + 1);
+  }
+  if (steps % 2 != 0) even += function(steps - 1);
+  if (lane < columns % 32) odd += function(steps);
+  return simd_sum(even + odd);
+}
 
 template <typename T, typename W>
 kernel void matmul_vec_kernel(device const T* x [[buffer(0)]], device const void* norm [[buffer(1)]],
@@ -10,38 +25,21 @@ kernel void matmul_vec_kernel(device const T* x [[buffer(0)]], device const void
                               device const W* weights_2 [[buffer(4)]], device T* result_0 [[buffer(5)]],
                               device T* result_1 [[buffer(6)]], device T* result_2 [[buffer(7)]],
                               constant VectorProducts& products [[buffer(8)]],
-                              uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]],
-                              uint simdgroup [[simdgroup_index_in_threadgroup]],
-                              uint simdgroups [[simdgroups_per_threadgroup]]) {
+                              uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
   const Share<T, W> share(weights_0, weights_1, weights_2, result_0, result_1, result_2, products, group);
-  const uint own = gated ? streams / 2 : streams;
-  const uint first = (share.group * simdgroups + simdgroup) * own;
-  if (first >= share.rows) return;
-  const uint columns = products.columns, last = share.rows - 1;
-  float sums[streams] = {}, squares = 0;
-  const auto multiply = [&](uint step) {
-    float value = float(x[step * 32 + lane]);
-    if (norm_weights != 0) {
-      squares += value * value;
-      value *= norm_weight<T>(norm, step * 32 + lane);
+  const uint columns = products.columns, first = share.group * rows_of_threadgroup;
+  const uint there = min(rows_of_threadgroup, share.rows - first);
+  const WeightRow<T> numbers(x, columns, 0, lane);
+  for (uint row = first; row < first + there; ++row) {
+    const WeightRow<W> weights(share.weights, columns, row, lane);
+    float sum = sum_over_row(columns, lane, [&](uint step) { return numbers.at(step) * weights.at(step); });
+    if (gated) {
+      const WeightRow<W> others(share.other, columns, row, lane);
+      sum = silu_of(sum) * sum_over_row(columns, lane, [&](uint step) { return numbers.at(step) * others.at(step); });
     }
-    #pragma unroll
-    for (uint i = 0; i < streams; ++i)
-      sums[i] += value * weight_at(i < own ? share.weights : share.other, columns, min(first + i % own, last), step, lane);
-  };
-  for (uint step = 0; step < columns / 32; ++step) multiply(step);
-  if (lane < columns % 32) multiply(columns / 32);
-
-  const float factor = norm_weights != 0 ? rsqrt(simd_sum(squares) / columns + products.epsilon) : 1;
-  #pragma unroll
-  for (uint i = 0; i < streams; ++i) sums[i] = simd_sum(sums[i]) * factor;
-  if (lane != 0) return;
-  #pragma unroll
-  for (uint i = 0; i < streams; ++i) {
-    if (i >= own || first + i > last) continue;
-    share.put(first + i, gated ? silu_of(sums[i]) * sums[(i + streams / 2) % streams] : sums[i]);
+    if (lane == 0) share.put(row, sum);
   }
 }
 
-#define MATMUL_VEC(W, T, name) MATMUL_VEC_AS(matmul_vec_kernel, W, T, name)
+#define MATMUL_VEC(W, T, name) MATMUL_VEC_AS(matmul_vec_kernel, W, T, name, uint, uint)
 METAL_EACH_PRODUCT(MATMUL_VEC)

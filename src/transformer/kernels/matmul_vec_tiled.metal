@@ -78,6 +78,11 @@ device const q8_0* row_of<q8_0>(device const q8_0* weights, uint columns, uint r
   return weights + ulong(row) * (columns / 32);
 }
 
+template <typename T>
+float norm_weight(device const void* weights, uint i) {
+  return norm_weights == 1 ? ((device const float*)weights)[i] : float(((device const T*)weights)[i]);
+}
+
 template <typename T, typename W>
 kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device const void* norm [[buffer(1)]],
                                     device const W* weights_0 [[buffer(2)]], device const W* weights_1 [[buffer(3)]],
@@ -148,5 +153,5 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
       share.put(first + i, gated ? silu_of(sums[i]) * sums[most_rows + i] : sums[i]);
 }
 
-#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name)
+#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, uint, uint, uint, uint)
 METAL_EACH_PRODUCT(MATMUL_VEC_TILED)

@@ -16,15 +16,32 @@ struct q8_0 {
   X(float, half, float_half) X(bfloat, half, bfloat_half) X(q8_0, half, q8_0_half)                  \
   X(float, bfloat, float_bfloat) X(half, bfloat, half_bfloat) X(q8_0, bfloat, q8_0_bfloat)
 
-// The number in column 32 * step + lane of a row, as a SIMD-group reads it: neighbouring threads, neighbouring numbers.
+// A row of weights as a SIMD-group reads it, neighbouring threads neighbouring numbers: the one in column 32 * step + lane.
 template <typename W>
-float weight_at(device const W* weights, uint columns, uint row, uint step, uint lane) {
-  return float(weights[ulong(row) * columns + step * 32 + lane]);
-}
-inline float weight_at(device const q8_0* weights, uint columns, uint row, uint step, uint lane) {
-  device const q8_0& block = weights[ulong(row) * (columns / 32) + step];
-  return float(block.scale) * float(block.numbers[lane]);
-}
+struct WeightRow {
+  device const W* own;
+
+  WeightRow() = default;
+  WeightRow(device const W* weights, uint columns, uint row, uint lane) : own(weights + ulong(row) * columns + lane) {}
+  float at(uint step) const { return float(own[ulong(step) * 32]); }
+};
+template <>
+struct WeightRow<q8_0> {
+  device const q8_0* blocks;
+  uint lane;
+
+  WeightRow() = default;
+  WeightRow(device const q8_0* weights, uint columns, uint row, uint lane)
+      : blocks(weights + ulong(row) * (columns / 32)), lane(lane) {}
+  // The bits of a half, moved to the places of a float's, are its value times 2^-112. Converted as a half, the scale would
+  // have to wait for the sums on x86, whose instruction for it keeps a part of the register it goes to.
+  float at(uint step) const {
+    device const q8_0& block = blocks[ulong(step)];
+    const uint bits = as_type<ushort>(block.scale);
+    const float scale = as_type<float>((bits & 0x8000) << 16 | (bits & 0x7FFF) << 13) * 0x1p112f;
+    return scale * float(block.numbers[lane]);
+  }
+};
 
 inline float silu_of(float x) {
   return x / (1 + exp(-x));
