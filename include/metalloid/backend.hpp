@@ -17,6 +17,8 @@
 //
 // Matrices are row-major. Where an operation works on rows, a tensor's last dimension is the row and all others
 // together count them. Activations are f32, f16 or bf16, all of one type in one operation; sums are formed in float.
+//
+// A backend is used by one thread at a time.
 #pragma once
 
 #include <cstddef>

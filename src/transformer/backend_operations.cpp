@@ -8,6 +8,14 @@ namespace metalloid {
 
 using namespace transformer;
 
+// Behind the products from `first` on that can be done at once: up to three, of weights of one type.
+static size_t end_of_batch(const std::vector<Product>& products, size_t first) {
+  size_t end = first + 1;
+  while (end < products.size() && end < first + 3 && products[end].weights.type() == products[first].weights.type())
+    ++end;
+  return end;
+}
+
 void Backend::matmul(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) {
   Check check(error_, "matmul");
   check.is_activation(x, "x");
@@ -49,19 +57,13 @@ void Backend::matmul_each(const Tensor& x, const std::vector<Product>& products,
   for (const Product& product : products) {
     if (check) check_weights(check, product.weights, "weights", x);
     if (check) check_product_result(check, product.result, x, x.rows(), product.weights.rows());
-    if (check)
-      check.require(product.weights.type() == products[0].weights.type() || x.rows() != 1,
-                    "weights are of different types, {} and {}", name_of(products[0].weights.type()),
-                    name_of(product.weights.type()));
   }
   if (!check || x.count() == 0) return;
   if (x.rows() == 1) {
-    constexpr size_t most = 3;
-    for (size_t first = 0; first < products.size(); first += most)
-      operations_->matmul_vec(
-          {x,
-           {products.begin() + ptrdiff_t(first), products.begin() + ptrdiff_t(std::min(first + most, products.size()))},
-           norm});
+    for (size_t first = 0, end; first < products.size(); first = end) {
+      end = end_of_batch(products, first);
+      operations_->matmul_vec({x, {products.begin() + ptrdiff_t(first), products.begin() + ptrdiff_t(end)}, norm});
+    }
     return;
   }
   Tensor normed = x;
@@ -80,11 +82,10 @@ void Backend::matmul_silu_mul(const Tensor& x, const Tensor& gate, const Tensor&
   if (check) check_weights(check, gate, "gate", x);
   if (check) check_weights(check, up, "up", x);
   if (!check) return;
-  check.has_type_of(up, "up", gate, "gate");
   check.has_shape_of(up, "up", gate, "gate");
   check_product_result(check, result, x, x.rows(), gate.rows());
   if (!check || result.count() == 0) return;
-  if (x.rows() == 1) {
+  if (x.rows() == 1 && gate.type() == up.type()) {
     operations_->matmul_vec({x, {{gate, result}, {up, result}}, norm, true});
     return;
   }

@@ -211,10 +211,11 @@ class MetalOperations final : public Operations {
                        const Tensor& result) override {
     const uint32_t head_parts = parts(shape.size, 32);
     if (shape.tokens == 1) {
-      const size_t simdgroups = kernels_for_gpu_ ? std::clamp<size_t>(shape.length() / 4, 1, 16) : 1;
-      commands_.dispatch({kernel_name("flash_attention_vec_kernel", queries.type(), queries.type()), {head_parts}},
-                         MTL::Size(shape.heads, 1, 1), simdgroups * 32, queries, keys, values, result,
-                         KernelAttention(shape));
+      const uint32_t block = kernels_for_gpu_ ? 8 : 32;
+      const size_t simdgroups = kernels_for_gpu_ ? std::clamp<size_t>(parts(shape.length(), block), 1, 16) : 1;
+      commands_.dispatch(
+          {kernel_name("flash_attention_vec_kernel", queries.type(), queries.type()), {head_parts, block}},
+          MTL::Size(shape.heads, 1, 1), simdgroups * 32, queries, keys, values, result, KernelAttention(shape));
       return;
     }
     constexpr size_t rows_of_simdgroup = 4;

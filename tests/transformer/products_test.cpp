@@ -94,8 +94,8 @@ TEST_P(Products, OfOneVectorAreDoneTogetherWithItsNorm) {
         const Numbers normed = normalised(x, norm, 1e-5);
         std::vector<Numbers> weights;
         std::vector<Product> products;
-        for (const size_t columns : {65, 8, 33, 7}) {
-          weights.push_back(random(type, {columns, 160}));
+        for (const size_t columns : {65, 8, 33, 7, 2}) {
+          weights.push_back(random(columns == 33 ? TensorType::q8_0 : type, {columns, 160}));
           products.push_back({weights.back().tensor, backend->tensor(type, {rows, columns})});
         }
         backend->matmul_each(x.tensor, products, {norm.tensor, 1e-5f});
@@ -111,9 +111,11 @@ TEST_P(Products, OfOneVectorAreDoneTogetherWithItsNorm) {
 TEST_P(Products, OfGateAndUpAreMultiplied) {
   for (const TensorType type : float_types)
     for (const TensorType weights_type : weight_types)
-      for (const size_t rows : {1, 5}) {
+      for (const auto& [rows, up_type] :
+           {std::pair<size_t, TensorType>{1, weights_type}, {1, TensorType::f16}, {5, weights_type}}) {
         const Numbers x = random(type, {rows, 96}), norm = random(TensorType::f32, {96}, 0.5, 2);
-        const Numbers gate = random(weights_type, {37, 96}, -0.2, 0.2), up = random(weights_type, {37, 96}, -0.2, 0.2);
+        const Numbers gate = random(weights_type, {37, 96}, -0.2, 0.2);
+        const Numbers up = random(up_type, {37, 96}, -0.2, 0.2);
         const Numbers normed = normalised(x, norm, 1e-5);
         const Tensor result = backend->tensor(type, {rows, 37});
         backend->matmul_silu_mul(x.tensor, gate.tensor, up.tensor, result, {norm.tensor, 1e-5f});

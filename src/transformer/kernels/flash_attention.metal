@@ -20,13 +20,9 @@ struct Sums {
   float largest = -INFINITY, total = 0;
   float values[most_parts] = {};
 
-  // As many scores of the same query at once as there are: one scaling serves all.
-  template <uint count>
-  void make_room(thread const float (&scores)[count]) {
-    float larger = largest;
-    #pragma unroll
-    for (uint i = 0; i < count; ++i) larger = max(larger, scores[i]);
-    const float factor = exp(largest - larger);
+  // For scores up to this one.
+  void make_room(float score) {
+    const float larger = max(largest, score), factor = exp(largest - larger);
     largest = larger;
     total *= factor;
     #pragma unroll
@@ -35,8 +31,10 @@ struct Sums {
   }
 };
 
-// Single tokens: a threadgroup has a head, and its SIMD-groups take turns with blocks of keys.
-constant constexpr uint block = 4, most_groups = 16;
+// Single tokens: a threadgroup has a head, and its SIMD-groups take turns with blocks of keys. The scores of a block end up
+// in a thread each, so that exponentials are taken of all at once.
+constant uint block [[function_constant(1)]];  // 32 at most
+constant constexpr uint most_groups = 16;
 
 template <typename T>
 kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], device const T* keys [[buffer(1)]],
@@ -58,26 +56,26 @@ kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], de
 
   Sums sums;
   for (uint first = simdgroup * block; first < length; first += simdgroups * block) {
-    float scores[block];
-    #pragma unroll
-    for (uint i = 0; i < block; ++i) {
-      device const T* key = keys + ulong(min(first + i, length - 1)) * stride;
+    const uint there = min(length - first, block);
+    float score = -INFINITY;
+    for (uint i = 0; i < there; ++i) {
+      device const T* key = keys + ulong(first + i) * stride;
       float sum = 0;
       #pragma unroll
       for (uint p = 0; p < most_parts; ++p)
         if (p < parts) sum += query[p] * part_of(key, p, lane, size);
       sum = simd_sum(sum);
-      scores[i] = first + i < length ? sum : -INFINITY;
+      if (lane == i) score = sum;
     }
-    sums.make_room(scores);
-    #pragma unroll
-    for (uint i = 0; i < block; ++i) {
-      const float weight = exp(scores[i] - sums.largest);
-      device const T* value = all_values + ulong(min(first + i, length - 1)) * stride;
-      sums.total += weight;
+    sums.make_room(simd_max(score));
+    const float weight = exp(score - sums.largest);
+    sums.total += simd_sum(weight);
+    for (uint i = 0; i < there; ++i) {
+      const float own_weight = simd_shuffle(weight, ushort(i));
+      device const T* value = all_values + ulong(first + i) * stride;
       #pragma unroll
       for (uint p = 0; p < most_parts; ++p)
-        if (p < parts) sums.values[p] += weight * part_of(value, p, lane, size);
+        if (p < parts) sums.values[p] += own_weight * part_of(value, p, lane, size);
     }
   }
 
@@ -94,9 +92,9 @@ kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], de
     if (simdgroup != 0) return;
     for (uint other = 1; other < simdgroups; ++other) {
       threadgroup const float* theirs = shared[other];
-      const float scores[1] = {theirs[most_parts * 32]};
-      sums.make_room(scores);
-      const float weight = exp(scores[0] - sums.largest);
+      const float score = theirs[most_parts * 32];
+      sums.make_room(score);
+      const float weight = exp(score - sums.largest);
       sums.total += weight * theirs[most_parts * 32 + 1];
       #pragma unroll
       for (uint p = 0; p < most_parts; ++p)
@@ -148,8 +146,7 @@ kernel void flash_attention_kernel(device const T* queries [[buffer(0)]], device
     #pragma unroll
     for (uint r = 0; r < rows; ++r) {
       if (first + lane > shape.position + tokens[r]) scores[r] = -INFINITY;
-      const float of_block[1] = {simd_max(scores[r])};
-      sums[r].make_room(of_block);
+      sums[r].make_room(simd_max(scores[r]));
       const float weight = exp(scores[r] - sums[r].largest);
       sums[r].total += simd_sum(weight);
       weights[r][lane] = weight;

@@ -1,63 +1,63 @@
 // For GPUs. The threads of a threadgroup bring x into threadgroup memory tile by tile, with the norm's weights on it, and
-// each of its SIMD-groups has a row or two, of which every thread reads 8 numbers at a time: 16 bytes of halves. Many of
-// these reads are on their way at once, which is what makes memory fast.
+// each of its SIMD-groups has a row or two, of which every thread reads 8 numbers at a time: 16 bytes of halves. All reads
+// of a tile are on their way before its x is there, since what makes memory fast is how much is asked of it at once.
 #include "matmul_vec.h"
 
 constant uint rows_of_simdgroup [[function_constant(3)]];  // 1 or 2
 constant uint aligned_rows [[function_constant(4)]];       // every row begins at a multiple of 16 bytes
 
-constant constexpr uint tile = 2048, each = 8, most_rows = 2;
+constant constexpr uint each = 8, steps = 4, tile = steps * 32 * each, most_rows = 2;
 
-struct Eight {
-  float at[each];
-};
+// Where a number of the tile is: the first four of every eight, and behind them the others, so that what threads read side
+// by side lies side by side.
+inline uint place_in_tile(uint i) {
+  return i / 8 * 4 + i % 4 + i / 4 % 2 * (tile / 2);
+}
 
+// Eight numbers of a row as they are in memory: they become floats when they are multiplied, so that nobody has to wait for
+// them before.
 template <typename W>
-Eight eight_of(device const W* row, uint column) {
-  Eight numbers;
-  if (aligned_rows) {
-    constexpr uint in_word = 16 / sizeof(W), words = each / in_word;
+struct Eight {
+  W numbers[each];
+
+  Eight() = default;
+  Eight(device const W* row, uint column) {
+    constexpr uint in_word = 16 / sizeof(W);
     #pragma unroll
-    for (uint i = 0; i < words; ++i) {
-      const uint4 word = *(device const uint4*)(row + column + i * in_word);
-      #pragma unroll
-      for (uint k = 0; k < 4; ++k) {
-        if (sizeof(W) == 4) {
-          numbers.at[i * 4 + k] = as_type<float>(word[k]);
-        } else {
-          const vec<W, 2> pair = as_type<vec<W, 2>>(word[k]);
-          numbers.at[k * 2] = float(pair[0]);
-          numbers.at[k * 2 + 1] = float(pair[1]);
-        }
+    for (uint i = 0; i < each; i += in_word) {
+      if (aligned_rows) {
+        const uint4 word = *(device const uint4*)(row + column + i);
+        #pragma unroll
+        for (uint k = 0; k < in_word; ++k) numbers[i + k] = number_in(word, k, W());
+      } else {
+        #pragma unroll
+        for (uint k = 0; k < in_word; ++k) numbers[i + k] = row[column + i + k];
       }
     }
-  } else {
-    #pragma unroll
-    for (uint i = 0; i < each; ++i) numbers.at[i] = float(row[column + i]);
   }
-  return numbers;
-}
-template <>
-Eight eight_of<float>(device const float* row, uint column) {
-  Eight numbers;
-  #pragma unroll
-  for (uint i = 0; i < each; i += 4) {
-    const float4 part = aligned_rows ? *(device const float4*)(row + column + i)
-                                     : float4(row[column + i], row[column + i + 1], row[column + i + 2], row[column + i + 3]);
-    #pragma unroll
-    for (uint k = 0; k < 4; ++k) numbers.at[i + k] = part[k];
+  float at(uint i) const { return float(numbers[i]); }
+
+ private:
+  static float number_in(uint4 word, uint i, float) { return as_type<float>(word[i]); }
+  template <typename Small>
+  static Small number_in(uint4 word, uint i, Small) {
+    return as_type<vec<Small, 2>>(word[i / 2])[i % 2];
   }
-  return numbers;
-}
+};
 template <>
-Eight eight_of<q8_0>(device const q8_0* row, uint column) {
-  device const q8_0& block = row[column / 32];
-  const float scale = float(block.scale);
-  Eight numbers;
-  #pragma unroll
-  for (uint i = 0; i < each; ++i) numbers.at[i] = scale * float(block.numbers[column % 32 + i]);
-  return numbers;
-}
+struct Eight<q8_0> {
+  half scale;
+  char numbers[each];
+
+  Eight() = default;
+  Eight(device const q8_0* row, uint column) {
+    device const q8_0& block = row[column / 32];
+    scale = block.scale;
+    #pragma unroll
+    for (uint i = 0; i < each; ++i) numbers[i] = block.numbers[column % 32 + i];
+  }
+  float at(uint i) const { return float(scale) * float(numbers[i]); }
+};
 
 // The number in a column of a row that has no eight more.
 template <typename W>
@@ -106,17 +106,21 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
   }
   float sums[2 * most_rows] = {}, squares = 0;
   const auto is_used = [](uint i) { return i % most_rows < rows_of_simdgroup && (gated || i < most_rows); };
-  const auto multiply = [&](uint start, uint j) {
+  const auto multiply = [&](uint i, uint j, thread const Eight<W>& numbers) {
     #pragma unroll
-    for (uint i = 0; i < 2 * most_rows; ++i) {
-      if (!is_used(i)) continue;
-      const Eight numbers = eight_of(rows[i], start + j);
-      #pragma unroll
-      for (uint k = 0; k < each; ++k) sums[i] += numbers.at[k] * tile_of_x[j + k];
-    }
+    for (uint k = 0; k < each; ++k) sums[i] += numbers.at(k) * tile_of_x[place_in_tile(j + k)];
   };
   for (uint start = 0; start < columns; start += tile) {
     const uint there = min(columns - start, tile);
+    Eight<W> numbers[steps][2 * most_rows];
+    if (there == tile) {
+      #pragma unroll
+      for (uint step = 0; step < steps; ++step)
+        #pragma unroll
+        for (uint i = 0; i < 2 * most_rows; ++i)
+          if (is_used(i)) numbers[step][i] = Eight<W>(rows[i], start + (step * 32 + lane) * each);
+    }
+
     if (start != 0) threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint i = simdgroup * 32 + lane; i < there; i += simdgroups * 32) {
       float value = float(x[start + i]);
@@ -124,19 +128,20 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
         squares += value * value;
         value *= norm_weight<T>(norm, start + i);
       }
-      tile_of_x[i] = value;
+      tile_of_x[place_in_tile(i)] = value;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (there == tile) {
-      #pragma unroll
-      for (uint step = 0; step < tile / (32 * each); ++step) multiply(start, (step * 32 + lane) * each);
-    } else {
-      for (uint j = lane * each; j + each <= there; j += 32 * each) multiply(start, j);
-      const uint rest = there / each * each;
-      if (rest + lane < there)
+    #pragma unroll
+    for (uint i = 0; i < 2 * most_rows; ++i) {
+      if (!is_used(i)) continue;
+      if (there == tile) {
         #pragma unroll
-        for (uint i = 0; i < 2 * most_rows; ++i)
-          if (is_used(i)) sums[i] += one_of(rows[i], start + rest + lane) * tile_of_x[rest + lane];
+        for (uint step = 0; step < steps; ++step) multiply(i, (step * 32 + lane) * each, numbers[step][i]);
+      } else {
+        for (uint j = lane * each; j + each <= there; j += 32 * each) multiply(i, j, Eight<W>(rows[i], start + j));
+        const uint rest = there / each * each + lane;
+        if (rest < there) sums[i] += one_of(rows[i], start + rest) * tile_of_x[place_in_tile(rest)];
+      }
     }
   }
 
