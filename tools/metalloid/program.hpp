@@ -42,5 +42,6 @@ void add_run(CLI::App& app);
 void add_check(CLI::App& app);
 void add_fuzz(CLI::App& app);
 void add_generate(CLI::App& app);
+void add_lora(CLI::App& app);
 
 }  // namespace metalloid::tool
