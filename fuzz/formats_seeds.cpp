@@ -38,34 +38,19 @@ GgufWriter byte_level() {
   return writer;
 }
 
-constexpr const char* huggingface = R"({
+constexpr const char* huggingface = R"json({
   "added_tokens": [{"id": 6, "content": "<s>", "special": true, "lstrip": true, "rstrip": true}],
   "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
     {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
   "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
-    {"type": "Split", "pattern": {"Regex": "\\p{N}{1,3}| ?\\p{L}+|\\s+(?!\\S)"
-}
-, "behavior" : "Isolated", "invert" : false
-},
+    {"type": "Split", "pattern": {"Regex": "\\p{N}{1,3}| ?\\p{L}+|\\s+(?!\\S)"}, "behavior": "Isolated"},
     {"type": "Digits", "individual_digits": true},
     {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": true},
-    {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true}]
-}
-, "post_processor" : {
-  "type" : "TemplateProcessing",
-  "single" : [ {"SpecialToken" : {"id" : "<s>"}} ],
-  "special_tokens" : {"<s>" : {"ids" : [6]}}
-},
-                     "model" : {
-  "type" : "BPE",
-           "unk_token" : "a",
-                         "fuse_unk" : true,
-                                      "ignore_merges" : true,
-                                                        "vocab"
-      : {"a" : 0, "t" : 1, "Ġ" : 2, "at" : 3, "Ġat" : 4, "▁" : 5},
-        "merges" : [ "a t", [ "Ġ", "at" ] ]
-}
-})";
+    {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true}]},
+  "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}],
+    "special_tokens": {"<s>": {"ids": [6]}}},
+  "model": {"type": "BPE", "unk_token": "a", "fuse_unk": true, "ignore_merges": true,
+    "vocab": {"a": 0, "t": 1, "Ġ": 2, "at": 3, "Ġat": 4, "▁": 5}, "merges": ["a t", ["Ġ", "at"]]}})json";
 
 std::string llama2c_tokenizer() {
   ByteWriter writer;

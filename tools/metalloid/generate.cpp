@@ -1,7 +1,6 @@
 // metalloid generate: a Llama continues a text. What it says is printed as it comes; how fast it was goes to stderr.
 #include <fmt/format.h>
 
-#include <CLI/Validators.hpp>
 #include <csignal>
 #include <cstdio>
 #include <memory>
