@@ -105,6 +105,13 @@ enum class RopePairs { Neighbours, Halves };
 // base^(-2i / dimensions) for i below dimensions / 2.
 std::vector<float> rope_frequencies(size_t dimensions, double base = 10000);
 
+// One step of Adam, numbered from 1. Gradients are multiplied with a factor first, which is how they are clipped.
+struct AdamStep {
+  size_t number = 1;
+  float rate = 1e-3f, beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, weight_decay = 0;
+  float gradient_scale = 1;
+};
+
 class Backend {
  public:
   explicit Backend(std::unique_ptr<transformer::Operations> operations);
@@ -161,7 +168,7 @@ class Backend {
   void copy(const Tensor& x, const Tensor& result);
 
   // Turns [tokens][heads][size] in place; the first token is at `position`. Frequencies are f32, one for each pair;
-  // what of a head is beyond the pairs stays.
+  // what of a head is beyond the pairs stays. With the frequencies negated it turns back, which is its gradient.
   void rope(const Tensor& x, size_t position, const Tensor& frequencies, RopePairs pairs);
   void rope(const std::vector<Tensor>& each, size_t position, const Tensor& frequencies, RopePairs pairs);
 
@@ -177,6 +184,31 @@ class Backend {
   void attention_scores(const Tensor& queries, const Tensor& keys, size_t position, const Tensor& scores,
                         float scale = 0);
   void weighted_sum(const Tensor& scores, const Tensor& values, const Tensor& result);
+
+  // Training. Each of these takes what its operation took and the gradient of its result, and gives those of its
+  // arguments, which may lie where the arguments were. Gradients of products are products: matmul() with its options.
+  // The weights of a norm stay as they are. With `add` the gradient comes to what was there.
+  void rmsnorm_gradient(const Tensor& x, const Tensor& weights, float epsilon, const Tensor& gradient,
+                        const Tensor& result, bool add = false);
+  // Takes what softmax gave. Where a probability is 0, so is the result, whatever the gradient; it is multiplied by
+  // `scale`.
+  void softmax_gradient(const Tensor& probabilities, const Tensor& gradient, const Tensor& result, float scale = 1);
+  void fused_silu_mul_gradient(const Tensor& gate, const Tensor& up, const Tensor& gradient,
+                               const Tensor& gate_gradient, const Tensor& up_gradient);
+  // Keys and values have gradients of their own shape, of which position + tokens are written. All probabilities are
+  // made once more.
+  void attention_gradient(const Tensor& queries, const Tensor& keys, const Tensor& values, size_t position,
+                          const Tensor& gradient, const Tensor& queries_gradient, const Tensor& keys_gradient,
+                          const Tensor& values_gradient, float scale = 0);
+  // Of each row -log softmax(row)[target] as f32, and, if there is a tensor for it, the gradient of their sum times
+  // `scale`, which may lie where the logits are. Targets are i32; one that is no column counts for nothing.
+  void cross_entropy(const Tensor& logits, const Tensor& targets, const Tensor& losses, const Tensor& gradient = {},
+                     float scale = 1);
+  // Of each row the square root of the sum of squares, as f32.
+  void norms(const Tensor& x, const Tensor& result);
+  // All f32 and of one shape; the two moments are zero before the first step.
+  void adam(const Tensor& parameters, const Tensor& gradients, const Tensor& first, const Tensor& second,
+            const AdamStep& step);
 
  private:
   std::unique_ptr<transformer::Operations> operations_;

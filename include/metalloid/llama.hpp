@@ -53,6 +53,9 @@ class Llama {
                                              const std::string& tokenizer_path = "");
   ~Llama();
 
+  // Adds an adapter (metalloid/lora.hpp) to the weights for good. The error names the tensor that does not fit.
+  Status add_lora(const std::string& path, float scale = 1);
+
   const LlamaConfig& config() const;
   Backend& backend() const;
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <metalloid/llama.hpp>
 
+#include "llama/lora_file.hpp"
 #include "llama/model_file.hpp"
 #include "llama/network.hpp"
 #include "llama/sampler.hpp"
@@ -37,6 +38,13 @@ Result<std::unique_ptr<Llama>> Llama::load(const std::string& path, std::shared_
 
 Llama::Llama(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Llama::~Llama() = default;
+
+Status Llama::add_lora(const std::string& path, float scale) {
+  llama::Weights& weights = parts_->network.weights();
+  const Result<llama::LoraAdapter> adapter = llama::read_lora(path, parts_->config, weights, *parts_->backend);
+  if (!adapter) return Error{adapter.error()};
+  return llama::merge_lora(*adapter, scale, *parts_->backend, weights);
+}
 
 const LlamaConfig& Llama::config() const {
   return parts_->config;

@@ -13,6 +13,9 @@ class Network {
  public:
   static Result<Network> make(const LlamaConfig& config, Weights weights, std::shared_ptr<Backend> backend);
 
+  // Those that forward() will use.
+  Weights& weights() { return weights_; }
+
   // Room for the keys and values of so many tokens; those that are there stay.
   void reserve(size_t tokens);
 

@@ -1,7 +1,5 @@
 // Transformers in plain C++: what Auto falls back to, and what kernels are compared with. Every operation is done when
 // it is called, by all cores, and reads its numbers into floats first.
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,7 +8,8 @@
 #include <vector>
 
 #include "transformer/buffer_pool.hpp"
-#include "transformer/cpu_numbers.hpp"
+#include "transformer/cpu_gradients.hpp"
+#include "transformer/cpu_rows.hpp"
 #include "transformer/operations.hpp"
 
 namespace metalloid::transformer {
@@ -40,46 +39,10 @@ class WrappedMemory final : public TensorMemory {
   std::shared_ptr<const void> owner_;
 };
 
-float dot(const float* a, const float* b, size_t count) {
-  float sum = 0;
-  for (size_t i = 0; i < count; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-float silu_of(float x) {
-  return x / (1 + std::exp(-x));
-}
-
-// Exponentials whose total is 1.
-void softmax_of(float* numbers, size_t count) {
-  float largest = -std::numeric_limits<float>::infinity(), sum = 0;
-  for (size_t i = 0; i < count; ++i) largest = std::max(largest, numbers[i]);
-  for (size_t i = 0; i < count; ++i) sum += numbers[i] = std::exp(numbers[i] - largest);
-  for (size_t i = 0; i < count; ++i) numbers[i] /= sum;
-}
-
-std::vector<float> row_of(const Tensor& tensor, size_t row) {
-  std::vector<float> numbers(tensor.columns());
-  load(tensor, row, 0, numbers.size(), numbers.data());
-  return numbers;
-}
-
-void store(const Tensor& tensor, size_t row, const std::vector<float>& numbers) {
-  with_type(tensor.type(), [&]<class T>(T) {
-    T* place = numbers_of<T>(tensor) + row * numbers.size();
-    for (size_t i = 0; i < numbers.size(); ++i) place[i] = numbers[i];
-  });
-}
-
 void normalise(std::vector<float>& row, const Tensor& weights, float epsilon) {
   const std::vector<float> factors = row_of(weights.reshape({weights.count()}), 0);
   const float factor = 1 / std::sqrt(dot(row.data(), row.data(), row.size()) / float(row.size()) + epsilon);
   for (size_t i = 0; i < row.size(); ++i) row[i] *= factor * factors[i];
-}
-
-// A head's numbers in [tokens][heads][size].
-std::vector<float> head_of(const Tensor& tensor, size_t token, size_t head) {
-  return row_of(tensor, token * tensor.shape()[1] + head);
 }
 
 class CpuOperations final : public Operations {
@@ -234,12 +197,33 @@ class CpuOperations final : public Operations {
     });
   }
 
- private:
-  template <class Work>
-  static void each_row(size_t rows, const Work& work) {
-    tbb::parallel_for(size_t{0}, rows, work);
+  void rmsnorm_gradient(const Tensor& x, const Tensor& weights, float epsilon, const Tensor& gradient,
+                        const Tensor& result, bool add) override {
+    cpu::rmsnorm_gradient(x, weights, epsilon, gradient, result, add);
+  }
+  void softmax_gradient(const Tensor& probabilities, const Tensor& gradient, float scale,
+                        const Tensor& result) override {
+    cpu::softmax_gradient(probabilities, gradient, scale, result);
+  }
+  void fused_silu_mul_gradient(const Tensor& gate, const Tensor& up, const Tensor& gradient,
+                               const Tensor& gate_gradient, const Tensor& up_gradient) override {
+    cpu::fused_silu_mul_gradient(gate, up, gradient, gate_gradient, up_gradient);
+  }
+  void weighted_sum_gradient(const Tensor& scores, const Tensor& gradient, const AttentionShape& shape,
+                             const Tensor& result) override {
+    cpu::weighted_sum_gradient(scores, gradient, shape, result);
+  }
+  void cross_entropy(const Tensor& logits, const Tensor& targets, float scale, const Tensor& losses,
+                     const Tensor& gradient) override {
+    cpu::cross_entropy(logits, targets, scale, losses, gradient);
+  }
+  void norms(const Tensor& x, const Tensor& result) override { cpu::norms(x, result); }
+  void adam(const Tensor& parameters, const Tensor& gradients, const Tensor& first, const Tensor& second,
+            const AdamFactors& factors) override {
+    cpu::adam(parameters, gradients, first, second, factors);
   }
 
+ private:
   template <class Work>
   static void by_rows(const Tensor& x, const Tensor& result, const Work& work) {
     each_row(x.rows(), [&](size_t i) {

@@ -225,6 +225,51 @@ class MetalOperations final : public Operations {
         queries, keys, values, result, KernelAttention(shape));
   }
 
+  void rmsnorm_gradient(const Tensor& x, const Tensor& weights, float epsilon, const Tensor& gradient,
+                        const Tensor& result, bool add) override {
+    commands_.dispatch(
+        {kernel_name("rmsnorm_gradient_kernel", x.type(), x.type()), {weights.type() == TensorType::f32, add}},
+        MTL::Size(x.rows(), 1, 1), threads_for_row(x), x, weights, gradient, result, uint32_t(x.columns()), epsilon);
+  }
+
+  void softmax_gradient(const Tensor& probabilities, const Tensor& gradient, float scale,
+                        const Tensor& result) override {
+    commands_.dispatch({kernel_name("softmax_gradient_kernel", result.type(), result.type())},
+                       MTL::Size(result.rows(), 1, 1), threads_for_row(result), probabilities, gradient, result,
+                       uint32_t(result.columns()), scale);
+  }
+
+  void fused_silu_mul_gradient(const Tensor& gate, const Tensor& up, const Tensor& gradient,
+                               const Tensor& gate_gradient, const Tensor& up_gradient) override {
+    commands_.dispatch_threads({kernel_name("fused_silu_mul_gradient_kernel", gate.type(), gate.type())},
+                               MTL::Size(gate.count(), 1, 1), gate, up, gradient, gate_gradient, up_gradient);
+  }
+
+  void weighted_sum_gradient(const Tensor& scores, const Tensor& gradient, const AttentionShape& shape,
+                             const Tensor& result) override {
+    commands_.dispatch_threads({kernel_name("weighted_sum_gradient_kernel", scores.type(), scores.type())},
+                               MTL::Size(shape.size, shape.length(), shape.kv_heads), scores, gradient, result,
+                               KernelAttention(shape));
+  }
+
+  void cross_entropy(const Tensor& logits, const Tensor& targets, float scale, const Tensor& losses,
+                     const Tensor& gradient) override {
+    commands_.dispatch({kernel_name("cross_entropy_kernel", logits.type(), logits.type()), {bool(gradient)}},
+                       MTL::Size(logits.rows(), 1, 1), threads_for_row(logits), logits, targets, losses,
+                       gradient ? Place(gradient) : Place(unused_[0].get()), uint32_t(logits.columns()), scale);
+  }
+
+  void norms(const Tensor& x, const Tensor& result) override {
+    commands_.dispatch({kernel_name("norms_kernel", x.type(), x.type())}, MTL::Size(x.rows(), 1, 1), threads_for_row(x),
+                       x, result, uint32_t(x.columns()));
+  }
+
+  void adam(const Tensor& parameters, const Tensor& gradients, const Tensor& first, const Tensor& second,
+            const AdamFactors& factors) override {
+    commands_.dispatch_threads({"adam_kernel_float"}, MTL::Size(parameters.count(), 1, 1), parameters, gradients, first,
+                               second, factors);
+  }
+
  private:
   void matmul_vec_after_norm(VectorProducts work) {
     std::shared_ptr<TensorMemory> memory = pool_.take(work.x.bytes());

@@ -28,6 +28,15 @@ struct AttentionShape {
   size_t length() const { return position + tokens; }
 };
 
+// A step of Adam: p -= rate m / (sqrt(v) + epsilon) + decay p, where m and v are the moments of gradients that were
+// multiplied with `gradient`: of the old moment `keep` stays, and `take` of the gradient or its square comes to it.
+// Moments begin with zero; the correction for that is in rate and epsilon. (1 - keep is not left to kernels: v + (1 -
+// keep) (g² - v), as fast math may write it, has no digits left where v is small.)
+struct AdamFactors {
+  float keep_first, take_first, keep_second, take_second;
+  float rate, epsilon, decay, gradient;
+};
+
 class Operations {
  public:
   virtual ~Operations() = default;
@@ -65,6 +74,22 @@ class Operations {
                             const Tensor& result) = 0;
   virtual void flash_attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const AttentionShape& shape, const Tensor& result) = 0;
+
+  virtual void rmsnorm_gradient(const Tensor& x, const Tensor& weights, float epsilon, const Tensor& gradient,
+                                const Tensor& result, bool add) = 0;
+  virtual void softmax_gradient(const Tensor& probabilities, const Tensor& gradient, float scale,
+                                const Tensor& result) = 0;
+  virtual void fused_silu_mul_gradient(const Tensor& gate, const Tensor& up, const Tensor& gradient,
+                                       const Tensor& gate_gradient, const Tensor& up_gradient) = 0;
+  // What weighted_sum would take from values back to them: the sum of gradients of all queries that saw a value, by
+  // their scores, over the heads that share it.
+  virtual void weighted_sum_gradient(const Tensor& scores, const Tensor& gradient, const AttentionShape& shape,
+                                     const Tensor& result) = 0;
+  virtual void cross_entropy(const Tensor& logits, const Tensor& targets, float scale, const Tensor& losses,
+                             const Tensor& gradient) = 0;  // the gradient may be no tensor
+  virtual void norms(const Tensor& x, const Tensor& result) = 0;
+  virtual void adam(const Tensor& parameters, const Tensor& gradients, const Tensor& first, const Tensor& second,
+                    const AdamFactors& factors) = 0;
 };
 
 // The largest head that flash_attention has; larger ones are done step by step.

@@ -3,11 +3,10 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <map>
 #include <memory>
 #include <metalloid/llama.hpp>
 
+#include "backend_options.hpp"
 #include "program.hpp"
 
 namespace metalloid::tool {
@@ -15,8 +14,9 @@ namespace metalloid::tool {
 namespace {
 
 struct GenerateArguments {
-  std::string model, prompt, tokenizer, device;
-  BackendPreference backend = BackendPreference::Auto;
+  std::string model, prompt, tokenizer, lora;
+  float lora_scale = 1;
+  BackendOptions backend;
   GenerateOptions options;
 };
 
@@ -38,11 +38,11 @@ void print_speed(const Llama& llama, const Generation& generation) {
 }
 
 void generate(const GenerateArguments& arguments) {
-  if (!arguments.device.empty()) ::setenv("METALLOID_DEVICE", arguments.device.c_str(), 1);
-  Result<std::unique_ptr<Backend>> backend = init_backend(arguments.backend);
-  if (!backend) throw Failure{exit_usage_error, backend.error()};
-  const auto llama = Llama::load(arguments.model, std::move(*backend), arguments.tokenizer);
+  const auto llama = Llama::load(arguments.model, make_backend(arguments.backend), arguments.tokenizer);
   if (!llama) throw Failure{exit_file_error, llama.error()};
+  if (!arguments.lora.empty())
+    if (const Status added = (*llama)->add_lora(arguments.lora, arguments.lora_scale); !added)
+      throw Failure{exit_file_error, added.error()};
 
   fmt::print("{}", arguments.prompt);
   std::fflush(stdout);
@@ -83,11 +83,9 @@ void add_generate(CLI::App& app) {
   command->add_option("--stop", options.stop, "Ends the text before it; may be given more than once")
       ->allow_extra_args(false);
   command->add_option("--tokenizer", arguments->tokenizer, "The tokenizer's file, if it is not beside the model");
-  const std::map<std::string, BackendPreference> backends = {
-      {"auto", BackendPreference::Auto}, {"metal", BackendPreference::Metal}, {"cpu", BackendPreference::Cpu}};
-  command->add_option("--backend", arguments->backend, "metal, cpu (plain C++), or auto")
-      ->transform(CLI::CheckedTransformer(backends));
-  command->add_option("--device", arguments->device, "Part of the Metal device's name, as METALLOID_DEVICE");
+  command->add_option("--lora", arguments->lora, "An adapter that the model takes, of `metalloid lora` or PEFT");
+  command->add_option("--lora-scale", arguments->lora_scale, "How much of it")->capture_default_str();
+  add_backend_options(*command, arguments->backend);
   command->callback([arguments] { generate(*arguments); });
 }
 

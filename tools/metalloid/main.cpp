@@ -33,6 +33,7 @@ int run_metalloid(const Arguments& arguments) {
   add_fuzz(app);
   add_generate(app);
   add_train(app);
+  add_lora(app);
   app.footer(
       fmt::format("Examples:\n"
                   "  metalloid compile softmax.metal -o softmax.metallib\n"

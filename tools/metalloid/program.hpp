@@ -43,5 +43,6 @@ void add_check(CLI::App& app);
 void add_fuzz(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_train(CLI::App& app);
+void add_lora(CLI::App& app);
 
 }  // namespace metalloid::tool

@@ -1,4 +1,4 @@
-// Attention step by step, with all scores in memory: scores here, softmax.metal, weighted sum here.
+// Attention step by step, with all scores in memory: scores here, softmax.metal, weighted sum here, and its gradient.
 #include "attention.h"
 
 // scores[head][token][i] = scale * query · key i, where i is not behind the token; a SIMD-group for each.
@@ -33,7 +33,25 @@ kernel void weighted_sum_kernel(device const T* scores [[buffer(0)]], device con
   result[(ulong(token) * shape.heads + head) * shape.size + place.x] = T(sum);
 }
 
+// What goes back from the sums to the values: result[i][kv head] = the sum of gradient[token][head] by
+// scores[head][token][i], over the heads that share it and the tokens that saw it; a thread for each number of a head.
+template <typename T>
+kernel void weighted_sum_gradient_kernel(device const T* scores [[buffer(0)]], device const T* gradient [[buffer(1)]],
+                                         device T* result [[buffer(2)]], constant Attention& shape [[buffer(3)]],
+                                         uint3 place [[thread_position_in_grid]]) {
+  const uint i = place.y, kv_head = place.z, length = shape.position + shape.tokens;
+  const uint group = shape.heads / shape.kv_heads, first = i > shape.position ? i - shape.position : 0;
+  float sum = 0;
+  for (uint head = kv_head * group; head < (kv_head + 1) * group; ++head)
+    for (uint token = first; token < shape.tokens; ++token)
+      sum += float(scores[(ulong(head) * shape.tokens + token) * length + i]) *
+             float(gradient[(ulong(token) * shape.heads + head) * shape.size + place.x]);
+  result[(ulong(i) * shape.kv_heads + kv_head) * shape.size + place.x] = T(sum);
+}
+
 #define ATTENTION(T)                                                                                              \
+  template [[host_name("weighted_sum_gradient_kernel_" #T)]] kernel void weighted_sum_gradient_kernel<T>(         \
+      device const T*, device const T*, device T*, constant Attention&, uint3);                                   \
   template [[host_name("attention_scores_kernel_" #T)]] kernel void attention_scores_kernel<T>(                   \
       device const T*, device const T*, device T*, constant Attention&, uint3, uint);                             \
   template [[host_name("weighted_sum_kernel_" #T)]] kernel void weighted_sum_kernel<T>(device const T*,           \

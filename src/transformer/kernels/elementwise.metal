@@ -1,5 +1,5 @@
-// One number each: silu(x) = x / (1 + exp(-x)), silu(gate) * up of a feed-forward layer, the addition of residuals,
-// conversions, and rows of an embedding table.
+// One number each: silu(x) = x / (1 + exp(-x)), silu(gate) * up of a feed-forward layer and its gradient, the addition
+// of residuals, conversions, and rows of an embedding table.
 #include "numbers.h"
 
 template <typename T>
@@ -20,10 +20,24 @@ kernel void add_kernel(device const T* x [[buffer(0)]], device const T* y [[buff
   result[i] = T(float(x[i]) + float(y[i]));
 }
 
+// Both gradients may lie where gate and up are.
+template <typename T>
+kernel void fused_silu_mul_gradient_kernel(device const T* gate [[buffer(0)]], device const T* up [[buffer(1)]],
+                                           device const T* gradient [[buffer(2)]],
+                                           device T* gate_gradient [[buffer(3)]], device T* up_gradient [[buffer(4)]],
+                                           uint i [[thread_position_in_grid]]) {
+  const float g = float(gate[i]), u = float(up[i]), from = float(gradient[i]);
+  const float sigmoid = 1 / (1 + exp(-g)), silu = g * sigmoid;
+  gate_gradient[i] = T(from * u * (sigmoid + silu * (1 - sigmoid)));
+  up_gradient[i] = T(from * silu);
+}
+
 #define ELEMENTWISE(T)                                                                                                \
   template [[host_name("silu_kernel_" #T)]] kernel void silu_kernel<T>(device const T*, device T*, uint);             \
   template [[host_name("fused_silu_mul_kernel_" #T)]] kernel void fused_silu_mul_kernel<T>(                           \
       device const T*, device const T*, device T*, uint);                                                             \
+  template [[host_name("fused_silu_mul_gradient_kernel_" #T)]] kernel void fused_silu_mul_gradient_kernel<T>(         \
+      device const T*, device const T*, device const T*, device T*, device T*, uint);                                 \
   template [[host_name("add_kernel_" #T)]] kernel void add_kernel<T>(device const T*, device const T*, device T*, uint);
 METAL_EACH_FLOAT(ELEMENTWISE)
 
