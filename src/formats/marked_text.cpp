@@ -10,9 +10,12 @@ std::string text_of_marked(std::string_view spelling) {
     const auto [end, error] = std::from_chars(&spelling[3], &spelling[5], byte, 16);
     if (error == std::errc{} && end == &spelling[5]) return {static_cast<char>(byte)};
   }
-  std::string text(spelling);
-  for (size_t at = 0; (at = text.find(sentencepiece_space, at)) != std::string::npos; ++at)
-    text.replace(at, sentencepiece_space.size(), " ");
+  std::string text;
+  for (size_t at = 0; at < spelling.size();) {
+    const bool is_space = spelling.substr(at).starts_with(sentencepiece_space);
+    text += is_space ? ' ' : spelling[at];
+    at += is_space ? sentencepiece_space.size() : 1;
+  }
   return text;
 }
 

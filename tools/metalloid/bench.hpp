@@ -34,5 +34,6 @@ void add_bench_mps(CLI::App& bench);
 void add_bench_conv2d(CLI::App& bench);
 void add_bench_micro(CLI::App& bench);
 void add_bench_train(CLI::App& bench);
+void add_bench_llm(CLI::App& bench);
 
 }  // namespace metalloid::tool

@@ -50,15 +50,13 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, bool logarit
 }  // namespace
 
 Status CnnSoftMaxPart::encode_layer(Encoding& encoding, CnnTask& task) const {
-  const KernelFunction function =
-      soft_max_function(encoding.device(), logarithm, task.destination.type, task.destination.channels);
   const MTL::Size threads = threads_for_row(encoding.device(), task.destination.channels);
   for_each_rows(std::array{source_at_destination(task, window), task.destination}, Channels::each_in_its_column,
                 [&](const std::array<MatrixView, 2>& views) {
                   const auto& [source, result] = views;
-                  encoding.dispatch(function, MTL::Size(threads.width, result.rows, result.matrices), threads,
-                                    source.first, result.first,
-                                    Shape{uint32_t(result.columns), source.strides, result.strides});
+                  encoding.dispatch(soft_max_function(encoding.device(), logarithm, source, result, result.columns),
+                                    MTL::Size(threads.width, result.rows, result.matrices), threads, source.first,
+                                    result.first, Shape{uint32_t(result.columns), source.strides, result.strides});
                 });
   return success();
 }

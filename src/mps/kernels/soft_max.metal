@@ -41,6 +41,25 @@ void soft_max(device const T* source, device T* result, constant Shape& shape, u
 
 // For GPUs, where the row is short enough for the registers of its threads: it is read once.
 constant constexpr uint held_numbers = 8;  // of each thread
+constant uint in_fours [[function_constant(1)]];  // rows are whole vectors of four numbers
+
+// Calls `visit` with the thread's numbers of a row by what they are called here and where they are there.
+template <typename Visit>
+void for_each_held(uint place, uint threads, uint columns, Visit visit) {
+  #pragma unroll
+  for (uint k = 0; k < held_numbers; ++k) {
+    const uint i = place + k * threads;
+    if (i < columns) visit(k, i);
+  }
+}
+template <typename Visit>
+void for_each_held_four(uint place, uint threads, uint columns, Visit visit) {
+  #pragma unroll
+  for (uint k = 0; k < held_numbers; k += 4) {
+    const uint i = 4 * place + k * threads;
+    if (i < columns) visit(k, i);
+  }
+}
 
 template <typename T, bool logarithm>
 void soft_max_held(device const T* source, device T* result, constant Shape& shape, uint3 group, uint place,
@@ -48,28 +67,35 @@ void soft_max_held(device const T* source, device T* result, constant Shape& sha
   source += group.z * shape.source.matrix + group.y * shape.source.row;
   result += group.z * shape.result.matrix + group.y * shape.result.row;
 
-  float held[held_numbers], largest = -INFINITY;
+  float held[held_numbers];
   #pragma unroll
-  for (uint k = 0; k < held_numbers; ++k) {
-    const uint i = place + k * threads;
-    if (i >= shape.columns) continue;
-    held[k] = source[i];
-    largest = max(largest, held[k]);
-  }
-  largest = max_over_threadgroup(largest, shared, simdgroup, simdgroups);
+  for (uint k = 0; k < held_numbers; ++k) held[k] = -INFINITY;
+  if (in_fours)
+    for_each_held_four(place, threads, shape.columns, [&](uint k, uint i) {
+      const vec<T, 4> four = *(device const vec<T, 4>*)(source + i);
+      for (uint j = 0; j < 4; ++j) held[k + j] = float(four[j]);
+    });
+  else
+    for_each_held(place, threads, shape.columns, [&](uint k, uint i) { held[k] = float(source[i]); });
 
+  float largest = held[0];
+  #pragma unroll
+  for (uint k = 1; k < held_numbers; ++k) largest = max(largest, held[k]);
+  largest = max_over_threadgroup(largest, shared, simdgroup, simdgroups);
   float powers[held_numbers], sum = 0;
   #pragma unroll
-  for (uint k = 0; k < held_numbers; ++k)
-    if (place + k * threads < shape.columns) sum += powers[k] = exp(held[k] - largest);
+  for (uint k = 0; k < held_numbers; ++k) sum += powers[k] = exp(held[k] - largest);
   sum = sum_over_threadgroup(sum, shared, simdgroup, simdgroups);
 
   const float subtrahend = largest + log(sum), factor = 1 / sum;
-  #pragma unroll
-  for (uint k = 0; k < held_numbers; ++k) {
-    const uint i = place + k * threads;
-    if (i < shape.columns) result[i] = T(logarithm ? held[k] - subtrahend : powers[k] * factor);
-  }
+  const auto result_of = [&](uint k) { return T(logarithm ? held[k] - subtrahend : powers[k] * factor); };
+  if (in_fours)
+    for_each_held_four(place, threads, shape.columns, [&](uint k, uint i) {
+      *(device vec<T, 4>*)(result + i) =
+          vec<T, 4>(result_of(k), result_of(k + 1), result_of(k + 2), result_of(k + 3));
+    });
+  else
+    for_each_held(place, threads, shape.columns, [&](uint k, uint i) { result[i] = result_of(k); });
 }
 
 #define SOFT_MAX(T, name, function, logarithm)                                                                                 \

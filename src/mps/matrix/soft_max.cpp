@@ -12,12 +12,17 @@
 
 namespace metalloid::mps {
 
-KernelFunction soft_max_function(MTL::Device* device, bool logarithm, MPS::DataType type, size_t columns) {
+KernelFunction soft_max_function(MTL::Device* device, bool logarithm, const MatrixView& source,
+                                 const MatrixView& result, size_t columns) {
   constexpr size_t held_numbers = 8;  // as kernels/soft_max.metal has it
   const bool is_held = is_gpu(device) && columns <= threads_for_row(device, columns).width * held_numbers;
-  const bool keeps_powers = !is_gpu(device) && !logarithm && type == MPS::DataTypeFloat32;
-  return {fmt::format("{}soft_max{}_{}", logarithm ? "log_" : "", is_held ? "_held" : "", metal_name_of(type)),
-          {keeps_powers}};
+  const bool keeps_powers = !is_gpu(device) && !logarithm && source.type == MPS::DataTypeFloat32;
+  const auto is_of_fours = [](const MatrixView& view) {
+    return view.first.offset % bytes_of(view.type, 4) == 0 && view.strides.row % 4 == 0 && view.strides.matrix % 4 == 0;
+  };
+  const bool in_fours = columns % 4 == 0 && is_of_fours(source) && is_of_fours(result);
+  return {fmt::format("{}soft_max{}_{}", logarithm ? "log_" : "", is_held ? "_held" : "", metal_name_of(source.type)),
+          {keeps_powers, in_fours}};
 }
 
 class SoftMaxPart : public MatrixUnaryPart {
@@ -68,7 +73,7 @@ void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* inpu
   const size_t columns = std::min({self.columns, source.columns, result.columns});
   const size_t rows = std::min({self.rows, source.rows, result.rows});
   const MTL::Size threads = threads_for_row(encoding.device(), columns);
-  encoding.dispatch(soft_max_function(encoding.device(), self.logarithm, source.type, columns),
+  encoding.dispatch(soft_max_function(encoding.device(), self.logarithm, source, result, columns),
                     MTL::Size(threads.width, rows, std::min(source.matrices, result.matrices)), threads, source.first,
                     result.first, Shape{uint32_t(columns), source.strides, result.strides});
   source.object->was_read();

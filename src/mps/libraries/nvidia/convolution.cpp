@@ -202,6 +202,8 @@ std::shared_ptr<Primitive> make_convolution(const Convolution& c) {
   const bool is_filled_up =
       c.source_stored_channels != c.source_channels || c.destination_stored_channels != c.destination_channels;
   if (!Cudnn::shared() || (c.groups != 1 && is_filled_up) || c.left > 0 || c.top > 0) return nullptr;
+  // cuDNN makes as many results as there are windows.
+  if (rows_behind(c) <= -int64_t(c.stride_y) || columns_behind(c) <= -int64_t(c.stride_x)) return nullptr;
   return std::make_shared<CudnnConvolution>(c);
 }
 

@@ -8,6 +8,19 @@
 #include <vector>
 
 namespace metalloid::mps::nvidia {
+
+static int64_t behind(size_t results, size_t stride, size_t kernel, size_t dilation, size_t source, ptrdiff_t first) {
+  return int64_t((results - 1) * stride + (kernel - 1) * dilation + 1) - int64_t(source) + first;
+}
+
+int64_t rows_behind(const Convolution& c) {
+  return behind(c.destination_height, c.stride_y, c.kernel_height, c.dilation_y, c.source_height, c.top);
+}
+
+int64_t columns_behind(const Convolution& c) {
+  return behind(c.destination_width, c.stride_x, c.kernel_width, c.dilation_x, c.source_width, c.left);
+}
+
 namespace {
 
 using dnn::Attribute, dnn::AttributeType, dnn::Kind;
@@ -43,13 +56,8 @@ Descriptor& tensor(Descriptors& all, Id id, dnn::Type type, const Sizes& s, size
 }
 
 Descriptor& geometry(Descriptors& all, const Convolution& c) {
-  const auto after = [](size_t results, size_t stride, size_t kernel, size_t dilation, size_t source, ptrdiff_t first) {
-    return int64_t((results - 1) * stride + (kernel - 1) * dilation + 1) - int64_t(source) + first;
-  };
   const std::array before = {int64_t{-c.top}, int64_t{-c.left}};
-  const std::array behind = {
-      after(c.destination_height, c.stride_y, c.kernel_height, c.dilation_y, c.source_height, c.top),
-      after(c.destination_width, c.stride_x, c.kernel_width, c.dilation_x, c.source_width, c.left)};
+  const std::array behind = {std::max(rows_behind(c), int64_t{0}), std::max(columns_behind(c), int64_t{0})};
   const std::array strides = {int64_t(c.stride_y), int64_t(c.stride_x)};
   const std::array dilations = {int64_t(c.dilation_y), int64_t(c.dilation_x)};
   Descriptor& made = all.emplace_back(Kind::convolution);

@@ -39,6 +39,10 @@ class Descriptor {
 
 using Descriptors = std::deque<Descriptor>;
 
+// How far the last windows reach beyond the source; negative where they end before it.
+int64_t rows_behind(const Convolution& convolution);
+int64_t columns_behind(const Convolution& convolution);
+
 class ConvolutionPlan {
  public:
   // Sizes are taken with the channels that only fill pixels up; weights and biases have room for them.

@@ -1,0 +1,276 @@
+// metalloid bench llm: tokens per second of a Llama with random weights, one token at a time, beside what memory
+// allows: every token reads every weight once, so no machine is faster than its memory can be read, which is measured
+// first. Before it is timed, the model's answer is compared with that of the plain C++ backend.
+#include <fmt/format.h>
+
+#include <Foundation/Foundation.hpp>
+#include <Metal/Metal.hpp>
+#include <algorithm>
+#include <cmath>
+#include <metalloid/backend.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench.hpp"
+#include "bench_workload.hpp"
+#include "device/small_float.hpp"
+#include "files.hpp"
+#include "llama/network.hpp"
+
+namespace metalloid::tool {
+
+namespace {
+
+constexpr size_t first_position = 64, timed_tokens = 32, prompt_tokens = 128;
+
+struct Shape {
+  const char* name;
+  size_t dimensions, hidden, layers, heads, kv_heads, vocabulary;
+};
+constexpr Shape shapes[] = {{"100M", 768, 2048, 12, 12, 12, 32000}, {"1B", 2048, 5632, 22, 32, 4, 32000}};
+
+LlamaConfig config_of(const Shape& shape) {
+  LlamaConfig config;
+  config.dimensions = shape.dimensions;
+  config.hidden = shape.hidden;
+  config.layers = shape.layers;
+  config.heads = shape.heads;
+  config.kv_heads = shape.kv_heads;
+  config.head_size = shape.dimensions / shape.heads;
+  config.vocabulary = shape.vocabulary;
+  config.context = 2048;
+  config.rope_frequencies = rope_frequencies(config.head_size);
+  return config;
+}
+
+// Memory of a model's weights, as a mapped file would be: tensors of several backends are made over it.
+class RandomModel {
+ public:
+  RandomModel(const LlamaConfig& config, TensorType type) : config_(config), type_(type) {}
+
+  Result<llama::Weights> weights(Backend& backend) {
+    backend_ = &backend;
+    next_ = 0;
+    error_.clear();
+    const LlamaConfig& c = config_;
+    const size_t kv = c.kv_heads * c.head_size;
+    llama::Weights made;
+    made.embedding = matrix(c.vocabulary, c.dimensions);
+    made.final_norm = norm();
+    made.classifier = made.embedding;
+    for (size_t i = 0; i < c.layers; ++i) {
+      llama::Layer& layer = made.layers.emplace_back();
+      layer.attention_norm = norm();
+      layer.queries = matrix(c.dimensions, c.dimensions);
+      layer.keys = matrix(kv, c.dimensions);
+      layer.values = matrix(kv, c.dimensions);
+      layer.attention_output = matrix(c.dimensions, c.dimensions);
+      layer.feed_forward_norm = norm();
+      layer.gate = matrix(c.hidden, c.dimensions);
+      layer.up = matrix(c.hidden, c.dimensions);
+      layer.down = matrix(c.dimensions, c.hidden);
+    }
+    if (!error_.empty()) return Error{error_};
+    return made;
+  }
+
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const auto& memory : memory_) sum += memory.size();
+    return sum;
+  }
+
+ private:
+  Tensor matrix(size_t rows, size_t columns) {
+    return tensor(type_, {rows, columns}, [&](Numbers& numbers, void* place, size_t i) {
+      const float number = numbers.between(-1, 1) / std::sqrt(float(columns));
+      if (type_ == TensorType::f32)
+        static_cast<float*>(place)[i] = number;
+      else
+        static_cast<uint16_t*>(place)[i] = uint16_t(device::to_half(number));
+    });
+  }
+  Tensor norm() {
+    return tensor(TensorType::f32, {config_.dimensions},
+                  [](Numbers&, void* place, size_t i) { static_cast<float*>(place)[i] = 1; });
+  }
+  template <class Fill>
+  Tensor tensor(TensorType type, std::vector<size_t> shape, const Fill& fill) {
+    size_t count = 1;
+    for (const size_t length : shape) count *= length;
+    if (next_ == memory_.size()) {
+      memory_.emplace_back(bytes_of(type, count));
+      Numbers numbers(memory_.size());
+      for (size_t i = 0; i < count; ++i) fill(numbers, memory_.back().data(), i);
+    }
+    const Result<Tensor> wrapped = backend_->wrap(type, std::move(shape), memory_[next_++].data());
+    const Result<Tensor> resident = wrapped ? backend_->resident(*wrapped) : wrapped;
+    if (resident) return *resident;
+    error_ = resident.error();
+    return {};
+  }
+
+  const LlamaConfig config_;
+  const TensorType type_;
+  std::vector<std::vector<std::byte>> memory_;
+  Backend* backend_ = nullptr;
+  size_t next_ = 0;
+  std::string error_;
+};
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw Failure{exit_source_error, result.error()};
+  return *std::move(result);
+}
+
+std::vector<float> logits_of(llama::Network& network, Backend& backend, const std::vector<int>& tokens,
+                             size_t position) {
+  const Tensor result = network.forward(tokens, position);
+  std::vector<float> numbers(result.count());
+  if (const Status read = backend.read(result, numbers.data()); !read) throw Failure{exit_source_error, read.error()};
+  return numbers;
+}
+
+// Bytes per second that the device reads at most.
+double read_bandwidth(MTL::Device* device) {
+  constexpr const char* source = R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void read_all(device const float4* x, device float* sums, constant uint& count, uint group [[threadgroup_position_in_grid]],
+                     uint place [[thread_index_in_threadgroup]], uint threads [[threads_per_threadgroup]]) {
+  x += ulong(group) * count;
+  float4 a = 0, b = 0;
+  for (uint i = place; i < count; i += 2 * threads) {
+    a += x[i];
+    b += x[i + threads];
+  }
+  a += b;
+  sums[group * threads + place] = a.x + a.y + a.z + a.w;
+})";
+  constexpr size_t bytes = size_t{1} << 30, groups = 4096;
+  constexpr uint32_t count = bytes / 16 / groups;
+  const size_t threads = device->hasUnifiedMemory() ? 32 : 512;
+  NS::Error* error = nullptr;
+  const auto library =
+      NS::TransferPtr(device->newLibrary(NS::String::string(source, NS::UTF8StringEncoding), nullptr, &error));
+  require(bool(library), "read_all does not compile");
+  const auto function = NS::TransferPtr(library->newFunction(NS::String::string("read_all", NS::UTF8StringEncoding)));
+  const auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
+  require(bool(pipeline), "read_all has no pipeline");
+  const auto queue = NS::TransferPtr(device->newCommandQueue());
+  const auto numbers = NS::TransferPtr(device->newBuffer(bytes, MTL::ResourceStorageModePrivate));
+  const auto sums = NS::TransferPtr(device->newBuffer(groups * threads * 4, MTL::ResourceStorageModePrivate));
+  require(numbers && sums, "there is no memory to read");
+  double best = 0;
+  for (int turn = 0; turn < 8; ++turn) {
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    MTL::CommandBuffer* commands = queue->commandBuffer();
+    if (turn == 0) {
+      MTL::BlitCommandEncoder* fill = commands->blitCommandEncoder();
+      fill->fillBuffer(numbers.get(), NS::Range::Make(0, bytes), 1);
+      fill->endEncoding();
+    }
+    MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(pipeline.get());
+    encoder->setBuffer(numbers.get(), 0, 0);
+    encoder->setBuffer(sums.get(), 0, 1);
+    encoder->setBytes(&count, sizeof count, 2);
+    encoder->dispatchThreadgroups(MTL::Size(groups, 1, 1), MTL::Size(threads, 1, 1));
+    encoder->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    require(commands->status() == MTL::CommandBufferStatusCompleted, "read_all failed");
+    if (turn > 0) best = std::max(best, double(bytes) / (commands->GPUEndTime() - commands->GPUStartTime()));
+  }
+  return best;
+}
+
+struct Measured {
+  double tokens_per_second, bound, prompt_tokens_per_second;
+};
+
+Measured measure(const Shape& shape, TensorType type, double bandwidth) {
+  const LlamaConfig config = config_of(shape);
+  RandomModel model(config, type);
+  const std::shared_ptr<Backend> backend = must(init_backend(BackendPreference::Metal));
+  llama::Network network = must(llama::Network::make(config, must(model.weights(*backend)), backend));
+  network.reserve(first_position + timed_tokens + prompt_tokens);
+
+  const std::vector<int> beginning = {1, 17, 4711, 31999, 5};
+  {
+    const std::shared_ptr<Backend> plain = must(init_backend(BackendPreference::Cpu));
+    llama::Network same = must(llama::Network::make(config, must(model.weights(*plain)), plain));
+    const std::vector<float> expected = logits_of(same, *plain, beginning, 0);
+    const std::vector<float> found = logits_of(network, *backend, beginning, 0);
+    float largest = 0;
+    for (const float number : expected) largest = std::max(largest, std::abs(number));
+    for (size_t i = 0; i < expected.size(); ++i)
+      require(std::abs(found[i] - expected[i]) <= 2e-3f * largest,
+              fmt::format("logit {} of the {} model", i, shape.name));
+  }
+
+  std::vector<int> prompt(prompt_tokens);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = int(i * 37 % shape.vocabulary);
+  logits_of(network, *backend, prompt, 0);
+  auto start = std::chrono::steady_clock::now();
+  logits_of(network, *backend, prompt, 0);
+  const double prompt_time = milliseconds_since(start) / 1000;
+
+  std::vector<double> times;
+  int token = 1;
+  for (size_t i = 0; i < timed_tokens; ++i) {
+    start = std::chrono::steady_clock::now();
+    const std::vector<float> numbers = logits_of(network, *backend, {token}, first_position + i);
+    token = int(std::max_element(numbers.begin(), numbers.end()) - numbers.begin());
+    times.push_back(milliseconds_since(start) / 1000);
+  }
+  return {1 / median(times), bandwidth / double(model.bytes()), double(prompt_tokens) / prompt_time};
+}
+
+struct LlmArguments {
+  std::vector<std::string> names;
+  std::string json_file;
+};
+
+void bench_llm(const LlmArguments& arguments) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+  if (!device) throw Failure{exit_file_error, "there is no Metal device"};
+  const double bandwidth = read_bandwidth(device.get());
+  fmt::print("on {}, whose memory is read at {:.1f} GB/s\n\n{:<8}{:<7}{:>15}{:>12}{:>14}{:>20}\n",
+             device->name()->utf8String(), bandwidth * 1e-9, "model", "type", "tokens/s", "bound", "of the bound",
+             "prompt tokens/s");
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Shape& shape : shapes) {
+    if (std::ranges::find(arguments.names, shape.name) == arguments.names.end()) continue;
+    for (const TensorType type : {TensorType::f32, TensorType::f16}) {
+      const Measured found = measure(shape, type, bandwidth);
+      fmt::print("{:<8}{:<7}{:>15.1f}{:>12.1f}{:>13.2f}x{:>20.1f}\n", shape.name, name_of(type),
+                 found.tokens_per_second, found.bound, found.tokens_per_second / found.bound,
+                 found.prompt_tokens_per_second);
+      std::fflush(stdout);
+      rows.push_back({{"model", shape.name},
+                      {"type", name_of(type)},
+                      {"tokens_per_second", found.tokens_per_second},
+                      {"bound", found.bound},
+                      {"prompt_tokens_per_second", found.prompt_tokens_per_second}});
+    }
+  }
+  if (!arguments.json_file.empty()) write_output(arguments.json_file, rows.dump(2) + "\n");
+}
+
+}  // namespace
+
+void add_bench_llm(CLI::App& bench) {
+  auto arguments = std::make_shared<LlmArguments>();
+  arguments->names = {"100M"};
+  CLI::App* command = bench.add_subcommand("llm", "A Llama with random weights, beside what memory allows");
+  command->add_option("--model", arguments->names, "100M or 1B, or both; 100M if none is named")
+      ->check([](const std::string& name) {
+        return name == "100M" || name == "1B" ? std::string() : "there are the models 100M and 1B";
+      });
+  command->add_option("--json", arguments->json_file, "Write the results to this file");
+  command->callback([arguments] { bench_llm(*arguments); });
+}
+
+}  // namespace metalloid::tool
