@@ -2,7 +2,7 @@
 # need to find them. `libraries` is the one list of the libraries we publish.
 include(CMakePackageConfigHelpers)
 
-set(libraries foundation library formats cache device bitcode msl cpu nvidia metal mps macos)
+set(libraries foundation library formats cache device bitcode msl cpu nvidia metal mps transformer llama macos)
 if(METALLOID_PORTABLE)
   list(PREPEND libraries llvm)
 endif()
@@ -11,7 +11,7 @@ list(TRANSFORM libraries PREPEND metalloid_ OUTPUT_VARIABLE library_targets)
 foreach(library IN LISTS libraries)
   set_target_properties(metalloid_${library} PROPERTIES EXPORT_NAME ${library} VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  if(library MATCHES "^(foundation|metal|mps|macos)$")
+  if(library MATCHES "^(foundation|formats|metal|mps|transformer|llama|macos)$")
     target_compile_features(metalloid_${library} PUBLIC cxx_std_17)  # as programs written for metal-cpp are
   else()
     target_compile_features(metalloid_${library} PUBLIC cxx_std_20)

@@ -13,17 +13,27 @@ class Reference {
  public:
   explicit Reference(const TinyModel& model) : model_(model) {}
 
-  // What may follow the last of those tokens.
-  std::vector<double> logits(const std::vector<int>& tokens) const {
-    std::vector<Row> x;
-    for (const int token : tokens) x.push_back(row_of("token_embd.weight", static_cast<size_t>(token)));
-    for (size_t i = 0; i < model_.layers; ++i) run_layer("blk." + std::to_string(i) + ".", x);
-    const Row last = normalised(x.back(), "output_norm.weight");
-    return product(model_.has_classifier ? "output.weight" : "token_embd.weight", last);
+  // What may follow the last of those tokens, or each of them.
+  std::vector<double> logits(const std::vector<int>& tokens) const { return classified(run(tokens).back()); }
+  std::vector<std::vector<double>> logits_of_each(const std::vector<int>& tokens) const {
+    std::vector<Row> all;
+    for (const Row& x : run(tokens)) all.push_back(classified(x));
+    return all;
   }
 
  private:
   using Row = std::vector<double>;
+
+  std::vector<Row> run(const std::vector<int>& tokens) const {
+    std::vector<Row> x;
+    for (const int token : tokens) x.push_back(row_of("token_embd.weight", static_cast<size_t>(token)));
+    for (size_t i = 0; i < model_.layers; ++i) run_layer("blk." + std::to_string(i) + ".", x);
+    return x;
+  }
+
+  Row classified(const Row& x) const {
+    return product(model_.has_classifier ? "output.weight" : "token_embd.weight", normalised(x, "output_norm.weight"));
+  }
 
   void run_layer(const std::string& layer, std::vector<Row>& x) const {
     const size_t size = model_.head_size();
