@@ -175,7 +175,7 @@ Result<LoraStep> LoraTrainer::step() {
     return Error{
         fmt::format("step {}: the loss is {} and its gradients' norm {}, from which nothing can be learnt; a "
                     "smaller rate than {} may help",
-                    step.number, step.loss, step.norm, options.rate)};
+                    step.number, std::abs(step.loss), std::abs(step.norm), options.rate)};
   backend.adam(parameters.numbers, parameters.gradients, parameters.first_moments, parameters.second_moments,
                {.number = step.number,
                 .rate = options.rate,

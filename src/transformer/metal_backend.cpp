@@ -196,7 +196,7 @@ class MetalOperations final : public Operations {
   void attention_scores(const Tensor& queries, const Tensor& keys, const AttentionShape& shape,
                         const Tensor& scores) override {
     commands_.dispatch({kernel_name("attention_scores_kernel", queries.type(), queries.type())},
-                       MTL::Size(shape.length(), shape.tokens, shape.heads), 32, queries, keys, scores,
+                       MTL::Size(parts(shape.length(), 32), shape.tokens, shape.heads), 32, queries, keys, scores,
                        KernelAttention(shape));
   }
 

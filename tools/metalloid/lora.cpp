@@ -114,6 +114,8 @@ void run_lora(const LoraArguments& arguments) {
   fmt::print("held-out loss before: {:.4f}\n", value_or_fail(trainer->held_out_loss(), exit_source_error));
   std::fflush(stdout);
 
+  // A folder that cannot be written to is better found before the work than after it.
+  succeed_or_fail(trainer->save_state(arguments.state()), exit_file_error);
   const training::Interruption interruption;
   learn(*trainer, steps, arguments, interruption);
   save(*trainer, arguments);

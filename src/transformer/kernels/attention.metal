@@ -1,23 +1,24 @@
 // Attention step by step, with all scores in memory: scores here, softmax.metal, weighted sum here, and its gradient.
 #include "attention.h"
 
-// scores[head][token][i] = scale * query · key i, where i is not behind the token; a SIMD-group for each.
+// scores[head][token][i] = scale * query · key i, where i is not behind the token; a SIMD-group for each 32 keys, one
+// after the other, of which each thread keeps one score.
 template <typename T>
 kernel void attention_scores_kernel(device const T* queries [[buffer(0)]], device const T* keys [[buffer(1)]],
                                     device T* scores [[buffer(2)]], constant Attention& shape [[buffer(3)]],
                                     uint3 group [[threadgroup_position_in_grid]],
                                     uint lane [[thread_index_in_simdgroup]]) {
-  const uint i = group.x, token = group.y, head = group.z;
+  const uint first = group.x * 32, token = group.y, head = group.z, length = shape.position + shape.tokens;
   device const T* query = queries + (ulong(token) * shape.heads + head) * shape.size;
-  device const T* key = keys + (ulong(i) * shape.kv_heads + kv_head_of(shape, head)) * shape.size;
-  float sum = 0;
-  const bool is_seen = i <= shape.position + token;
-  if (is_seen)
+  float score = -INFINITY;
+  for (uint i = first; i < min(first + 32, shape.position + token + 1); ++i) {
+    device const T* key = keys + (ulong(i) * shape.kv_heads + kv_head_of(shape, head)) * shape.size;
+    float sum = 0;
     for (uint j = lane; j < shape.size; j += 32) sum += float(query[j]) * float(key[j]);
-  sum = simd_sum(sum);
-  if (lane == 0)
-    scores[(ulong(head) * shape.tokens + token) * (shape.position + shape.tokens) + i] =
-        T(is_seen ? sum * shape.scale : -INFINITY);
+    sum = simd_sum(sum);
+    if (lane == i - first) score = sum * shape.scale;
+  }
+  if (first + lane < length) scores[(ulong(head) * shape.tokens + token) * length + first + lane] = T(score);
 }
 
 // result[token][head] = the sum of values by scores[head][token]; a thread for each number of a head.
