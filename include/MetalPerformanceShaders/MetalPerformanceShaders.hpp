@@ -35,4 +35,5 @@
 #include "MPSNNOptimizers.hpp"
 #include "MPSNNReduce.hpp"
 #include "MPSNeuralNetworkTypes.hpp"
+#include "MPSRNNLayer.hpp"
 #include "MPSState.hpp"

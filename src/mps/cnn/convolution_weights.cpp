@@ -4,45 +4,12 @@
 
 #include <algorithm>
 
-#include "device/small_float.hpp"
+#include "mps/cnn/source_weights.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
 
 namespace metalloid::mps {
 namespace {
-
-// Whatever the data source's type is, as floats.
-Result<std::vector<float>> numbers_of(MPS::CNNConvolutionDataSource* source, const ConvolutionShape& shape) {
-  const void* weights = source->weights();
-  if (!weights) return Error{"the data source's weights are null"};
-  std::vector<float> numbers(shape.weights());
-  switch (const MPS::DataType type = source->dataType()) {
-    case MPS::DataTypeFloat32:
-      std::copy_n(static_cast<const float*>(weights), numbers.size(), numbers.begin());
-      return numbers;
-    case MPS::DataTypeFloat16:
-      std::transform(static_cast<const uint16_t*>(weights), static_cast<const uint16_t*>(weights) + numbers.size(),
-                     numbers.begin(), [](uint16_t half) { return device::from_half(half); });
-      return numbers;
-    case MPS::DataTypeUInt8: {
-      const auto* bytes = static_cast<const uint8_t*>(weights);
-      const size_t of_output = numbers.size() / shape.outputs;
-      const float* ranges = source->rangesForUInt8Kernel();
-      const float* table = source->lookupTableForUInt8Kernel();
-      const bool uses_table = source->weightsQuantizationType() == MPS::CNNWeightsQuantizationTypeLookupTable;
-      if (uses_table ? !table : !ranges)
-        return Error{"the data source has UInt8 weights, and neither ranges nor a lookup table for them"};
-      for (size_t i = 0; i < numbers.size(); ++i) {
-        const float* range = uses_table ? nullptr : ranges + 2 * (i / of_output);
-        numbers[i] = uses_table ? table[bytes[i]] : range[0] + bytes[i] / 255.0f * (range[1] - range[0]);
-      }
-      return numbers;
-    }
-    default:
-      return Error{
-          fmt::format("the data source's dataType is {}; it must be Float32, Float16 or UInt8", name_of(type))};
-  }
-}
 
 NS::SharedPtr<MTL::Buffer> new_buffer(MTL::Device* device, const std::vector<float>& numbers) {
   return NS::TransferPtr(
@@ -52,22 +19,6 @@ NS::SharedPtr<MTL::Buffer> new_buffer(MTL::Device* device, const std::vector<flo
 NS::SharedPtr<MTL::Buffer> new_buffer(MTL::Device* device, size_t numbers) {
   return NS::TransferPtr(device->newBuffer(numbers * sizeof(float), MTL::ResourceStorageModeShared));
 }
-
-// load() and purge() around what is done in between.
-class Loaded {
- public:
-  explicit Loaded(MPS::CNNConvolutionDataSource* source) : source_(source), is_loaded_(source->load()) {}
-  ~Loaded() {
-    if (is_loaded_) source_->purge();
-  }
-  Loaded(const Loaded&) = delete;
-  Loaded& operator=(const Loaded&) = delete;
-  explicit operator bool() const { return is_loaded_; }
-
- private:
-  MPS::CNNConvolutionDataSource* const source_;
-  const bool is_loaded_;
-};
 
 // As kernels/conv.metal has it.
 struct Packing {
@@ -80,50 +31,22 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
                                                                      MPS::CNNConvolutionDataSource* source,
                                                                      Order order) {
   if (!device) return Error{"device is null"};
-  if (!source) return Error{"weights is null"};
-  const Loaded loaded(source);
-  if (!loaded) return Error{"the data source cannot load its weights"};
-  const ConvolutionDescriptorPart* descriptor = body(source->descriptor());
-  if (!descriptor) return Error{"the data source's descriptor is null"};
-  if (const Status status = check(descriptor->shape); !status) return Error{status.error()};
-
+  Result<SourceWeights> loaded = load_weights(source);
+  if (!loaded) return Error{loaded.error()};
   auto made = std::make_shared<ConvolutionWeights>();
-  const ConvolutionShape& shape = made->shape = descriptor->shape;
+  made->shape = loaded->shape;
   made->source = NS::RetainPtr(source);
   made->order = order;
-  Result<std::vector<float>> numbers = numbers_of(source, shape);
-  if (!numbers) return Error{numbers.error()};
-  std::vector<float> biases(shape.outputs);
-  if (const float* terms = source->biasTerms()) {
-    std::copy_n(terms, shape.outputs, biases.begin());
-    made->has_biases = true;
-  }
-  if (!descriptor->factors.empty()) {
-    if (descriptor->factors.size() != shape.outputs)
-      return Error{"the descriptor's batch normalisation was set for another number of outputFeatureChannels"};
-    const size_t of_output = numbers->size() / shape.outputs;
-    for (size_t i = 0; i < numbers->size(); ++i) (*numbers)[i] *= descriptor->factors[i / of_output];
-    for (size_t i = 0; i < shape.outputs; ++i) biases[i] = biases[i] * descriptor->factors[i] + descriptor->addends[i];
-    made->has_biases = true;
-  }
-  std::vector<float> slopes(1);
-  if (const NeuronDescriptorPart* neuron = body(descriptor->neuron.get())) {
-    made->neuron_descriptor = descriptor->neuron;
-    made->neuron = neuron->neuron;
-    if (!is_neuron_type(made->neuron.type)) return Error{"the descriptor's fusedNeuronDescriptor has an unknown type"};
-    if (made->neuron.type == MPS::CNNNeuronTypePReLU) {
-      slopes = neuron->slopes();
-      if (slopes.size() != shape.outputs)
-        return Error{fmt::format("the fused PReLU has {} parameters, and there are {} outputFeatureChannels",
-                                 slopes.size(), shape.outputs)};
-    }
-  }
-  made->weights = new_buffer(device, *numbers);
-  made->biases = new_buffer(device, biases);
-  made->slopes = new_buffer(device, slopes);
-  made->packed = new_buffer(device, numbers->size());
+  made->has_biases = loaded->has_biases;
+  made->neuron_descriptor = loaded->neuron_descriptor;
+  made->neuron = loaded->neuron;
+  if (loaded->slopes.empty()) loaded->slopes.resize(1);
+  made->weights = new_buffer(device, loaded->numbers);
+  made->biases = new_buffer(device, loaded->biases);
+  made->slopes = new_buffer(device, loaded->slopes);
+  made->packed = new_buffer(device, loaded->numbers.size());
   if (!made->weights || !made->biases || !made->slopes || !made->packed)
-    return Error{fmt::format("there is no memory for {} weights", numbers->size())};
+    return Error{fmt::format("there is no memory for {} weights", loaded->numbers.size())};
 
   const auto queue = NS::TransferPtr(device->newCommandQueue());
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
