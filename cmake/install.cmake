@@ -2,7 +2,7 @@
 # need to find them. `libraries` is the one list of the libraries we publish.
 include(CMakePackageConfigHelpers)
 
-set(libraries foundation library cache device bitcode msl cpu nvidia metal mps macos)
+set(libraries foundation library formats cache device bitcode msl cpu nvidia metal mps macos)
 if(METALLOID_PORTABLE)
   list(PREPEND libraries llvm)
 endif()
