@@ -314,6 +314,14 @@ TEST_P(RnnInferenceTest, RefusesWhatDoesNotFitAndNamesTheArgument) {
     layer->encodeSequence(commands, array_of(sources), array_of(results),
                           states->object<MPS::RNNRecurrentMatrixState>(0), nullptr);
   });
+  layer->setRecurrentOutputIsTemporary(true);
+  fails_with("recurrentInputState is temporary, and has been read", [&](MTL::CommandBuffer* commands) {
+    NS::Array* states = nullptr;
+    layer->encodeSequence(commands, array_of(sources), array_of(results), nullptr, &states);
+    for (int i = 0; i < 2; ++i)
+      layer->encodeSequence(commands, array_of(sources), array_of(results),
+                            states->object<MPS::RNNRecurrentMatrixState>(0), nullptr);
+  });
 }
 
 }  // namespace

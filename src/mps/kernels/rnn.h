@@ -47,12 +47,15 @@ inline float slope_of(uint type, float kept, NeuronParameters p) {
   }
 }
 
-// The other gate of a GRU, (1 - z^p)^(1/p), and its slope.
+// The other gate of a GRU, (1 - z^p)^(1/p), and its slope. That is infinite where z is 1 or, with p < 1, 0; a gate that
+// has got there does not move, so what comes of both is 0.
 inline float other_gate(float z, float p) {
-  return has_p_norm ? pow(1 - pow(z, p), 1 / p) : 1 - z;
+  return has_p_norm ? pow(max(1 - pow(z, p), 0.0f), 1 / p) : 1 - z;
 }
 inline float other_gate_slope(float z, float p) {
-  return has_p_norm ? -pow(z, p - 1) * pow(1 - pow(z, p), 1 / p - 1) : -1;
+  if (!has_p_norm) return -1;
+  const float rest = 1 - pow(z, p);
+  return rest > 0 && z != 0 ? -pow(z, p - 1) * pow(rest, 1 / p - 1) : 0;
 }
 
 template <typename T>

@@ -45,17 +45,19 @@ class Stack {
     return true;
   }
 
-  // With the states that the layers begin with, or none. `after_step` is called for each step whose states `wants`.
+  // With the states that the layers begin with, or none. `after_step` is called for the last step, or for all, with its
+  // index in the piece that has just been encoded.
   void run(const RecurrentStatePart* before, const Destination& destination, bool wants_all,
            const std::function<void(size_t)>& after_step) {
     const std::vector<size_t> rows = source_.rows();
     const size_t steps = rows.size();
+    Operand room;
     for (size_t done = 0; done < steps; done += piece_) {
       const size_t count = std::min(piece_, steps - done);
       const StepRange range{is_reversed_ ? steps - done - count : done, count};
       for (Tape& tape : tapes_) tape.steps = count;
       begin(done == 0, before, count);
-      Block input = gathered(encoding_, source_, range, rows_, layers_[0]->cell.inputs);
+      Block input = gathered(encoding_, source_, range, rows_, layers_[0]->cell.inputs, room);
       if (!input.first.buffer) return;
       for (size_t i = 0; i < layers_.size(); ++i) {
         const Weights weights = layers_[i]->weights();
@@ -148,12 +150,6 @@ void are_stackable(Arguments& arguments, const Layers& layers) {
                       layers[i]->cell.inputs, layers[i - 1]->cell.outputs);
 }
 
-// Results must not overwrite what is still to be read.
-void is_apart(Arguments& arguments, const Sequence& source, const Sequence& result, const char* name) {
-  for (size_t i = 0; i < std::min(source.steps.size(), result.steps.size()) && arguments; ++i)
-    arguments.require(source.steps[i].first != result.steps[i].first, "{}[{}] is also a source", name, i);
-}
-
 void encode(Encoding& encoding, const RnnInferencePart& self, const NS::Array* source_matrices,
             const NS::UInteger* source_offsets, const NS::Array* destination_matrices,
             const NS::UInteger* destination_offsets, const MPS::RNNRecurrentMatrixState* input_state,
@@ -169,7 +165,10 @@ void encode(Encoding& encoding, const RnnInferencePart& self, const NS::Array* s
   fit_to_rows(arguments, result, source.rows(), "destinationMatrices");
   is_apart(arguments, source, result, "destinationMatrices");
   RecurrentStatePart* before = body(input_state);
-  if (before && arguments) fits(arguments, *before, cells, source.steps[0].rows);
+  if (before && arguments) {
+    fits(arguments, *before, cells, source.steps[0].rows);
+    is_usable(arguments, encoding, *before, "recurrentInputState");
+  }
   if (!encoding.check(arguments.status())) return;
 
   const size_t rows = before ? before->rows : source.steps[0].rows;

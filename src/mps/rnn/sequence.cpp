@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mps/core/data_type.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -110,13 +112,20 @@ void fit_to_rows(Arguments& arguments, Sequence& sequence, std::span<const size_
   }
 }
 
-Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns) {
+void is_apart(Arguments& arguments, const Sequence& source, const Sequence& result, const char* name) {
+  for (size_t i = 0; i < std::min(source.steps.size(), result.steps.size()) && arguments; ++i)
+    arguments.require(source.steps[i].first != result.steps[i].first, "{}[{}] is also a source", name, i);
+}
+
+Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns,
+               Operand& room) {
   if (is_block(sequence, range, rows)) {
     const MatrixView& first = sequence.steps[range.first];
     return {first.first, first.strides.row};
   }
-  const Block block{encoding.scratch(range.count * rows * columns * sizeof(float)), columns};
-  if (!block.first.buffer) return block;
+  if (!room.buffer) room = encoding.scratch(range.count * rows * columns * sizeof(float));
+  const Block block{room, columns};
+  if (!room.buffer) return block;
   for_each_run(sequence, range, [&](StepRange run, size_t apart) {
     const MatrixView& step = sequence.steps[run.first];
     dispatch_copy(encoding, sequence.type, MPS::DataTypeFloat32, step.first,

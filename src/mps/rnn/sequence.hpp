@@ -26,14 +26,18 @@ void has_falling_rows(Arguments& arguments, const Sequence& sequence, const char
 // There must be a matrix for each of these numbers of rows, with at least as many; more are left out.
 void fit_to_rows(Arguments& arguments, Sequence& sequence, std::span<const size_t> rows, const char* name);
 
+// Results must not overwrite what is still to be read.
+void is_apart(Arguments& arguments, const Sequence& source, const Sequence& result, const char* name);
+
 // Steps of a sequence.
 struct StepRange {
   size_t first = 0, count = 0;
 };
 
 // The steps as one block with `rows` rows each: the program's own memory where it lies so, or a copy in which rows that
-// are not there are zeros. The block's matrices follow each other without gaps between rows of the same stride.
-Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns);
+// are not there are zeros. The copy is made in `room`, which is scratch of this call from the first time on.
+Block gathered(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns,
+               Operand& room);
 
 // A block that stands for the steps: the program's own memory, or scratch that scatter() copies from.
 Block room_for(Encoding& encoding, const Sequence& sequence, StepRange range, size_t rows, size_t columns);

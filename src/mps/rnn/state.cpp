@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "mps/core/temporary_memory.hpp"
 #include "mps/rnn/sequence.hpp"
 
 namespace metalloid::mps {
@@ -46,6 +47,18 @@ void fits(Arguments& arguments, const RecurrentStatePart& state, const std::vect
     arguments.require(state.layers[i].outputs->columns() == cells[i]->outputs &&
                           bool(state.layers[i].cells) == (cells[i]->kind == CellKind::lstm),
                       "recurrentInputState is not of a layer like layer {}", i);
+}
+
+void is_usable(Arguments& arguments, const Encoding& encoding, const StatePart& state, const char* name) {
+  arguments.require(!state.command_buffer || state.command_buffer == encoding.command_buffer(),
+                    "{} is temporary, and of another command buffer", name);
+  arguments.require(!state.command_buffer || state.read_count > 0,
+                    "{} is temporary, and has been read as often as its readCount allowed", name);
+}
+
+void TrainingRecord::state_was_read() {
+  if (--unread_states > 0) return;
+  for (const NS::SharedPtr<MTL::Buffer>& buffer : buffers) give_back(command_buffer, buffer.get());
 }
 
 }  // namespace metalloid::mps

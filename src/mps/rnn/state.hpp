@@ -31,18 +31,25 @@ NS::SharedPtr<MPS::RNNRecurrentMatrixState> new_recurrent_state(Encoding& encodi
 // Whether a state is of layers like these and has at least so many rows.
 void fits(Arguments& arguments, const RecurrentStatePart& state, const std::vector<const Cell*>& cells, size_t rows);
 
-// A run over a sequence that its gradients will need. Its memory, where that is temporary, is the command buffer's
-// until that is done.
+// Whether a state, if it is temporary, may be read in this command buffer.
+void is_usable(Arguments& arguments, const Encoding& encoding, const StatePart& state, const char* name);
+
+// A run over a sequence that its gradients will need. Temporary memory is given back when all of its states have been
+// read, or else when the command buffer is done.
 struct TrainingRecord {
   Cell cell;
   Tape tape;
   std::vector<size_t> rows;  // of each step
   std::vector<NS::SharedPtr<MTL::Buffer>> buffers;
+  MTL::CommandBuffer* command_buffer = nullptr;  // null: not temporary
+  size_t unread_states = 0;
+
+  void state_was_read();
 };
 
 class TrainingStatePart : public StatePart {
  public:
-  std::shared_ptr<const TrainingRecord> record;
+  std::shared_ptr<TrainingRecord> record;
   size_t step = 0;
 };
 
