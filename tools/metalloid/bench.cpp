@@ -22,6 +22,7 @@ void add_bench(CLI::App& app) {
   add_bench_mps(*bench);
   add_bench_conv2d(*bench);
   add_bench_micro(*bench);
+  add_bench_train(*bench);
 }
 
 void show_figures(const std::vector<Figure>& figures, bool as_json) {

@@ -33,5 +33,6 @@ void add_bench_nvidia(CLI::App& bench);
 void add_bench_mps(CLI::App& bench);
 void add_bench_conv2d(CLI::App& bench);
 void add_bench_micro(CLI::App& bench);
+void add_bench_train(CLI::App& bench);
 
 }  // namespace metalloid::tool

@@ -31,6 +31,7 @@ int run_metalloid(const Arguments& arguments) {
   add_devices(app);
   add_bench(app);
   add_fuzz(app);
+  add_train(app);
   app.footer(
       fmt::format("Examples:\n"
                   "  metalloid compile softmax.metal -o softmax.metallib\n"

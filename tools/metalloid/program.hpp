@@ -41,5 +41,6 @@ void add_devices(CLI::App& app);
 void add_run(CLI::App& app);
 void add_check(CLI::App& app);
 void add_fuzz(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace metalloid::tool

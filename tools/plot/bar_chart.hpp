@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "canvas.hpp"
+
 namespace metalloid::plot {
 
 struct BarChart {
@@ -18,8 +20,6 @@ struct BarChart {
   std::vector<Group> groups;
   double baseline = 1;  // where bars begin: to the right those that are larger, to the left those that are smaller
 };
-
-enum class ImageFormat { svg, png };
 
 // The file's bytes. Throws std::runtime_error if they cannot be made.
 std::string draw(const BarChart& chart, ImageFormat format);

@@ -44,8 +44,8 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
   made->weights = new_buffer(device, loaded->numbers);
   made->biases = new_buffer(device, loaded->biases);
   made->slopes = new_buffer(device, loaded->slopes);
-  made->packed = new_buffer(device, loaded->numbers.size());
-  if (!made->weights || !made->biases || !made->slopes || !made->packed)
+  made->packed_ = new_buffer(device, loaded->numbers.size());
+  if (!made->weights || !made->biases || !made->slopes || !made->packed_)
     return Error{fmt::format("there is no memory for {} weights", loaded->numbers.size())};
 
   const auto queue = NS::TransferPtr(device->newCommandQueue());
@@ -55,7 +55,7 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::load(MTL::Device
   kernel.device = NS::RetainPtr(device);
   {
     Encoding encoding(commands, kernel, "MPS::CNNConvolution::init");
-    made->encode_packing(encoding);
+    made->encode_packing(encoding, {made->packed_.get()});
   }
   commands->commit();
   commands->waitUntilCompleted();
@@ -78,23 +78,49 @@ Result<std::shared_ptr<ConvolutionWeights>> ConvolutionWeights::copied_from(Enco
   made->neuron_descriptor = neuron_descriptor;
   made->neuron = neuron;
   made->order = order;
-  made->weights = new_buffer(encoding.device(), shape.weights());
-  made->packed = new_buffer(encoding.device(), shape.weights());
+  made->buffers_ = buffers_;
+  made->kernels_read_it_ = kernels_read_it_ || !encoding.library();
+  made->weights = buffers_->take(encoding.device(), shape.weights());
   made->biases = new_biases.buffer ? new_buffer(encoding.device(), shape.outputs) : biases;
-  if (!made->weights || !made->packed || !made->biases) return Error{"there is no memory for the new weights"};
+  if (made->kernels_read_it_) made->packed_ = buffers_->take(encoding.device(), shape.weights());
+  if (!made->weights || !made->biases || (made->kernels_read_it_ && !made->packed_))
+    return Error{"there is no memory for the new weights"};
+  for (MTL::Buffer* buffer : {made->weights.get(), made->biases.get(), made->packed_.get()})
+    if (buffer) encoding.keep(buffer);
   MTL::BlitCommandEncoder* copy = encoding.command_buffer()->blitCommandEncoder();
   copy->copyFromBuffer(new_weights.buffer, new_weights.offset, made->weights.get(), 0, bytes);
   if (new_biases.buffer) copy->copyFromBuffer(new_biases.buffer, new_biases.offset, made->biases.get(), 0, bias_bytes);
   copy->endEncoding();
-  made->encode_packing(encoding);
+  if (made->packed_) made->encode_packing(encoding, {made->packed_.get()});
   return made;
 }
 
-void ConvolutionWeights::encode_packing(Encoding& encoding) const {
+// One that nobody but this list holds any more, neither weights nor commands that are to run.
+NS::SharedPtr<MTL::Buffer> ConvolutionWeights::Buffers::take(MTL::Device* device, size_t numbers) {
+  std::lock_guard lock(mutex_);
+  for (const auto& buffer : buffers_)
+    if (buffer->retainCount() == 1) return buffer;
+  auto made = new_buffer(device, numbers);
+  if (made) buffers_.push_back(made);
+  return made;
+}
+
+Operand ConvolutionWeights::packed(Encoding& encoding) const {
+  if (packed_) {
+    encoding.keep(packed_.get());
+    return {packed_.get()};
+  }
+  kernels_read_it_ = true;
+  const Operand result = encoding.scratch(shape.weights() * sizeof(float));
+  encode_packing(encoding, result);
+  return result;
+}
+
+void ConvolutionWeights::encode_packing(Encoding& encoding, Operand result) const {
   const Packing packing{uint32_t(shape.all_groups()), uint32_t(shape.group_inputs()), uint32_t(shape.group_outputs()),
                         uint32_t(shape.kernel_width), uint32_t(shape.kernel_height),  order == Order::turned};
   encoding.dispatch({"convolve_pack"}, MTL::Size(shape.group_inputs(), shape.taps(), shape.outputs),
-                    MTL::Size(32, 1, 1), Operand{weights.get()}, Operand{packed.get()}, packing);
+                    MTL::Size(32, 1, 1), Operand{weights.get()}, result, packing);
 }
 
 std::shared_ptr<Primitive> ConvolutionWeights::primitive(const MathLibrary* library, const Convolution& description) {
@@ -141,7 +167,8 @@ void encode_convolution(Encoding& encoding, const ConvolutionWeights& weights, c
                      NS::Range::Make(biases.offset, convolution.outputs * convolution.groups * sizeof(float)), 0);
     fill->endEncoding();
   }
-  for (MTL::Buffer* buffer : {weights.packed.get(), weights.slopes.get(), weights.biases.get()}) encoding.keep(buffer);
+  for (MTL::Buffer* buffer : {weights.slopes.get(), weights.biases.get()}) encoding.keep(buffer);
+  const Operand packed = weights.packed(encoding);
   const size_t tiles = (destination.width + pixels_of_thread - 1) / pixels_of_thread;
   const MTL::Size threads =
       is_depthwise
@@ -150,7 +177,7 @@ void encode_convolution(Encoding& encoding, const ConvolutionWeights& weights, c
   encoding.dispatch(
       {fmt::format("{}_{}", is_depthwise ? "convolve_depthwise" : "convolve", metal_name_of(destination.type)),
        {uint32_t(neuron.type)}},
-      threads, MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1), source.place, Operand{weights.packed.get()}, biases,
+      threads, MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1), source.place, packed, biases,
       Operand{weights.slopes.get()}, destination.place, convolution, neuron.parameters);
 }
 

@@ -1,8 +1,10 @@
 // The weights of a convolution: as the data source gives them, in the order that our kernels read, and, in primitives
 // of the math library, in the order that it likes. They never change: new weights are new objects, so that commands
-// that are still to run keep theirs.
+// that are still to run keep theirs. In training there are new ones with each step: their buffers are those of weights
+// that nobody needs any more, and the order of our kernels is made when they read it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,19 +29,34 @@ class ConvolutionWeights {
   ConvolutionShape shape;
   NS::SharedPtr<MPS::CNNConvolutionDataSource> source;
   NS::SharedPtr<MTL::Buffer> weights, biases;  // floats; biases are zeros where there are none
-  NS::SharedPtr<MTL::Buffer> packed;
-  NS::SharedPtr<MTL::Buffer> slopes;  // of a PReLU, or anything
+  NS::SharedPtr<MTL::Buffer> slopes;           // of a PReLU, or anything
   bool has_biases = false;
   NS::SharedPtr<MPS::NNNeuronDescriptor> neuron_descriptor;
   Neuron neuron;
   Order order = Order::as_given;
 
+  // In the order of our kernels, until the end of the encode.
+  Operand packed(Encoding& encoding) const;
+
   // The math library's way, made once for each description; null if it has none.
   std::shared_ptr<Primitive> primitive(const MathLibrary* library, const Convolution& description);
 
  private:
-  void encode_packing(Encoding& encoding) const;
+  // Buffers that hold these weights, or held some before them.
+  class Buffers {
+   public:
+    NS::SharedPtr<MTL::Buffer> take(MTL::Device* device, size_t numbers);
 
+   private:
+    std::mutex mutex_;
+    std::vector<NS::SharedPtr<MTL::Buffer>> buffers_;
+  };
+
+  void encode_packing(Encoding& encoding, Operand result) const;
+
+  std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
+  NS::SharedPtr<MTL::Buffer> packed_;                  // null: not made yet
+  mutable std::atomic<bool> kernels_read_it_ = false;  // so they will read those that come after
   std::mutex mutex_;
   std::vector<std::pair<Convolution, std::shared_ptr<Primitive>>> primitives_;
 };

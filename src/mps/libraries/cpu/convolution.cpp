@@ -1,5 +1,6 @@
 // Convolutions by oneDNN. It is given images as they lie, channels innermost, including those that only fill pixels up:
-// their weights are zero. Weights are put into the order that oneDNN likes best when a primitive is first run.
+// their weights are zero. Weights are put into the order that oneDNN likes best when a primitive is first run, unless
+// they are in that order already, as those of fully connected layers are.
 #include "mps/libraries/convolution.hpp"
 
 #include <algorithm>
@@ -181,7 +182,7 @@ class OneDnnConvolution final : public Primitive {
       case ConvolutionPass::forward: {
         std::call_once(ready_, [&] { make_ready(stream, places[1], places[2]); });
         std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, memory(source_, engine(), places[0])},
-                                                     {DNNL_ARG_WEIGHTS, ordered_weights_},
+                                                     {DNNL_ARG_WEIGHTS, weights_at(places[1])},
                                                      {DNNL_ARG_DST, memory(destination_, engine(), places[3])}};
         if (convolution_.has_biases) {
           void* biases = is_filled_up_ ? biases_.data() : places[2];
@@ -193,7 +194,7 @@ class OneDnnConvolution final : public Primitive {
       case ConvolutionPass::data_gradient:
         std::call_once(ready_, [&] { make_ready(stream, places[1], nullptr); });
         execute(stream, {{DNNL_ARG_DIFF_DST, memory(destination_, engine(), places[0])},
-                         {DNNL_ARG_WEIGHTS, ordered_weights_},
+                         {DNNL_ARG_WEIGHTS, weights_at(places[1])},
                          {DNNL_ARG_DIFF_SRC, memory(source_, engine(), places[2])}});
         break;
       case ConvolutionPass::weights_gradient:
@@ -212,11 +213,15 @@ class OneDnnConvolution final : public Primitive {
     if (std::string_view(found.impl_info_str()).find("ref") != std::string_view::npos) return false;
     primitive_ = dnnl::primitive(found.get());
     ordered_ = weights;
+    is_in_order_ = !is_filled_up_ && ordered_ == sizes_.weights(false);
     scratchpad_ = found.scratchpad_desc();
     return true;
   }
 
+  memory weights_at(void* place) const { return is_in_order_ ? memory(ordered_, engine(), place) : ordered_weights_; }
+
   void make_ready(dnnl::stream& stream, void* weights, const void* biases) {
+    if (is_in_order_) return;
     std::vector<float> all;
     if (is_filled_up_) {
       all = filled_up(static_cast<const float*>(weights), convolution_, sizes_);
@@ -232,16 +237,18 @@ class OneDnnConvolution final : public Primitive {
   }
 
   void run_weights_gradient(dnnl::stream& stream, std::span<void* const> places) {
-    memory gradient(ordered_, engine());
+    memory gradient = is_in_order_ ? memory(ordered_, engine(), places[2]) : memory(ordered_, engine());
     std::vector<float> all(is_filled_up_ ? sizes_.numbers() : 0), biases(sizes_.outputs);
     execute(stream, {{DNNL_ARG_SRC, memory(source_, engine(), places[0])},
                      {DNNL_ARG_DIFF_DST, memory(destination_, engine(), places[1])},
                      {DNNL_ARG_DIFF_WEIGHTS, gradient},
                      {DNNL_ARG_DIFF_BIAS, memory(sizes_.biases(), engine(), biases.data())}});
-    memory wanted(sizes_.weights(false), engine(), is_filled_up_ ? all.data() : places[2]);
-    dnnl::reorder(gradient, wanted).execute(stream, gradient, wanted);
-    stream.wait();
     const Convolution& c = convolution_;
+    if (!is_in_order_) {
+      memory wanted(sizes_.weights(false), engine(), is_filled_up_ ? all.data() : places[2]);
+      dnnl::reorder(gradient, wanted).execute(stream, gradient, wanted);
+    }
+    stream.wait();
     std::memcpy(places[3], biases.data(), c.destination_channels * sizeof(float));
     if (!is_filled_up_) return;
     const size_t inputs = c.source_channels / c.groups, stored = sizes_.inputs / sizes_.groups;
@@ -257,6 +264,7 @@ class OneDnnConvolution final : public Primitive {
   const Convolution convolution_;
   const Sizes sizes_;
   const bool is_filled_up_;
+  bool is_in_order_ = false;
   const memory::desc source_, destination_;
   memory::desc ordered_, scratchpad_;
   dnnl::primitive primitive_;
