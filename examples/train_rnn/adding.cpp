@@ -11,7 +11,7 @@ namespace metalloid::train_rnn {
 namespace {
 
 constexpr size_t test_sequences = 1024;
-constexpr size_t test_epoch = SIZE_MAX;             // whose sequences no training sees
+constexpr size_t test_epoch = SIZE_MAX;        // whose sequences no training sees
 constexpr double error_of_guessing = 1.0 / 6;  // the variance of the sum of two numbers
 
 float uniform(std::mt19937_64& random) {
@@ -25,14 +25,15 @@ Adding::Adding(size_t length, size_t rows, size_t sequences, uint64_t seed)
   if (length < 2)
     throw training::Failure(training::exit_usage_error,
                             fmt::format("--length {} has no room for two numbers to add: take 2 or more", length));
-  description_ = {.title = "A recurrent network learns to add two marked numbers",
-                  .data = fmt::format("sequences of {} numbers", length),
-                  .examples = "sequences",
-                  .examples_of_step = rows,
-                  .measure = "mean squared error",
-                  .scale = 1,
-                  .is_logarithmic = true,
-                  .references = {{"guessing the mean", error_of_guessing}, {"20 times better", error_of_guessing / 20}}};
+  description_ = {
+      .title = "A recurrent network learns to add two marked numbers",
+      .data = fmt::format("sequences of {} numbers", length),
+      .examples = "sequences",
+      .examples_of_step = rows,
+      .measure = "mean squared error",
+      .scale = 1,
+      .is_logarithmic = true,
+      .references = {{"guessing the mean", error_of_guessing}, {"20 times better", error_of_guessing / 20}}};
 }
 
 size_t Adding::steps_of_test() const {

@@ -1,5 +1,6 @@
 // The adding problem (Hochreiter and Schmidhuber, 1997): each step of a sequence has a random number and a mark; two
-// steps are marked, and after the last one the network is to say the sum of their numbers. Nothing but remembering helps.
+// steps are marked, and after the last one the network is to say the sum of their numbers. Nothing but remembering
+// helps.
 #pragma once
 
 #include "task.hpp"

@@ -17,7 +17,10 @@ constexpr uint16_t no_target = UINT16_MAX;
 }  // namespace
 
 LanguageModel::LanguageModel(Text text, size_t length, size_t rows, uint64_t seed)
-    : Task(length, rows), text_(std::move(text)), seed_(seed), boundary_(text_.symbols.size() - text_.symbols.size() / 10) {
+    : Task(length, rows),
+      text_(std::move(text)),
+      seed_(seed),
+      boundary_(text_.symbols.size() - text_.symbols.size() / 10) {
   // Streams begin up to a chunk later than they could, and the last one's last character has one that follows it.
   const size_t characters = text_.symbols.size(), needed = length * (rows + 1) + 1;
   if (boundary_ < needed || held_out() == 0)

@@ -6,7 +6,9 @@ namespace metalloid::train_rnn {
 
 MemoryCopy::MemoryCopy(MTL::Device* device, const NetworkShape& shape, size_t rows)
     : rows_(rows), columns_(shape.hidden), layers_(shape.layers) {
-  const auto make = [&] { return new_buffer(device, rows_ * columns_ * sizeof(float), MTL::ResourceStorageModeShared); };
+  const auto make = [&] {
+    return new_buffer(device, rows_ * columns_ * sizeof(float), MTL::ResourceStorageModeShared);
+  };
   for (Layer& layer : layers_) {
     layer.outputs = make();
     if (shape.cell == Cell::lstm) layer.cells = make();
@@ -47,8 +49,7 @@ std::vector<training::Tensor> MemoryCopy::tensors() const {
   return tensors;
 }
 
-void MemoryCopy::for_each(const Memory& memory,
-                          const std::function<void(MPS::Matrix*, MTL::Buffer*)>& visit) const {
+void MemoryCopy::for_each(const Memory& memory, const std::function<void(MPS::Matrix*, MTL::Buffer*)>& visit) const {
   for (size_t i = 0; i < memory.size(); ++i) {
     if (!memory[i]) continue;
     visit(memory[i]->getRecurrentOutputMatrix(0), layers_[i].outputs.get());

@@ -15,9 +15,8 @@ NS::SharedPtr<MPS::Matrix> new_matrix(MTL::Device* device, size_t rows, size_t c
 
 NS::SharedPtr<MPS::Vector> vector_of(const NS::SharedPtr<MPS::Matrix>& row) {
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-  return NS::TransferPtr(
-      MPS::Vector::alloc()->init(row->data(), row->offset(),
-                                 MPS::VectorDescriptor::vectorDescriptor(row->columns(), MPS::DataTypeFloat32)));
+  return NS::TransferPtr(MPS::Vector::alloc()->init(
+      row->data(), row->offset(), MPS::VectorDescriptor::vectorDescriptor(row->columns(), MPS::DataTypeFloat32)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The network: recurrent layers, one on the other, and a fully connected one that turns what the last of them gives into
-// what is predicted. In training, dropout follows each recurrent layer.
+// The network: recurrent layers, one on the other, and a fully connected one that turns what the last of them gives
+// into what is predicted. In training, dropout follows each recurrent layer.
 //
 // What flows between layers is made once for a shape and used by all steps: command buffers of one queue run in order.
 #pragma once

@@ -59,8 +59,7 @@ MPS::RNNDescriptor* descriptor_of(Cell cell, size_t inputs, size_t outputs, std:
 
 }  // namespace
 
-RecurrentLayer::RecurrentLayer(MTL::Device* device, Cell cell, size_t inputs, size_t outputs,
-                               std::mt19937_64& random) {
+RecurrentLayer::RecurrentLayer(MTL::Device* device, Cell cell, size_t inputs, size_t outputs, std::mt19937_64& random) {
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   NS::Array* weights = nullptr;
   layer_ = NS::TransferPtr(

@@ -21,7 +21,7 @@ class RecurrentLayer {
   // Where they are from then on.
   void use(const Parameters& parameters);
 
-  using States = NS::SharedPtr<NS::Array>;            // of training, one for each step
+  using States = NS::SharedPtr<NS::Array>;                    // of training, one for each step
   using State = NS::SharedPtr<MPS::RNNRecurrentMatrixState>;  // null: zeros
   // From `state`, which becomes that after the last step. Gives what the gradient needs.
   States encode_forward(MTL::CommandBuffer* commands, const NS::Array* sources, const NS::Array* destinations,

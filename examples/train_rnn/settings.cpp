@@ -28,18 +28,19 @@ void add_options(CLI::App& app, Options& options) {
   training::add_options(app, options, text, "sequences");
   app.get_option("--limit")->description("Take only so many characters of the text, or sequences in an epoch");
   // `value` of both tasks, where they differ.
-  const auto described = [&](const char* words, auto Settings::*value) {
+  const auto described = [&](const char* words, auto Settings::* value) {
     return text.*value == adding.*value ? fmt::format("{} [{}]", words, text.*value)
                                         : fmt::format("{} [{}; {} for adding]", words, text.*value, adding.*value);
   };
-  const auto add_number = [&](const char* name, auto& option, const char* words, auto Settings::*value, auto least,
+  const auto add_number = [&](const char* name, auto& option, const char* words, auto Settings::* value, auto least,
                               auto most) {
     app.add_option(name, option, described(words, value))->check(CLI::Range(least, most));
   };
   app.add_option("--task", options.task,
                  "What to learn: text, to write like one, or adding, to add two marked numbers of a sequence [text]")
       ->check(CLI::IsMember({"text", "adding"}));
-  app.add_option("--text", options.text, "The text to learn, a file of any bytes [Genesis, which came with the program]");
+  app.add_option("--text", options.text,
+                 "The text to learn, a file of any bytes [Genesis, which came with the program]");
   app.add_option("--cell", options.cell, described("The kind of recurrent layer: lstm or gru", &Settings::cell))
       ->check(CLI::IsMember({"lstm", "gru"}));
   constexpr size_t most = 65536;
@@ -62,16 +63,11 @@ void add_options(CLI::App& app, Options& options) {
 
 Settings settle(const Options& options) {
   const Settings defaults = defaults_of(options.task.value_or("text"));
-  return {training::settle(options, defaults),
-          defaults.task,
-          options.cell.value_or(defaults.cell),
-          options.hidden.value_or(defaults.hidden),
-          options.layers.value_or(defaults.layers),
-          options.length.value_or(defaults.length),
-          options.clip.value_or(defaults.clip),
-          options.dropout.value_or(defaults.dropout),
-          options.decay.value_or(defaults.decay),
-          options.text.value_or(defaults.text)};
+  return {training::settle(options, defaults),      defaults.task,
+          options.cell.value_or(defaults.cell),     options.hidden.value_or(defaults.hidden),
+          options.layers.value_or(defaults.layers), options.length.value_or(defaults.length),
+          options.clip.value_or(defaults.clip),     options.dropout.value_or(defaults.dropout),
+          options.decay.value_or(defaults.decay),   options.text.value_or(defaults.text)};
 }
 
 Settings settle_again(const Options& options, const Settings& before) {

@@ -29,7 +29,7 @@ using training::StepsUnderWay;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* trainer_name = "the recurrent network";
-constexpr size_t points_of_epoch = 20;  // of the learning curve
+constexpr size_t points_of_epoch = 20;                    // of the learning curve
 constexpr size_t shown_sample = 240, last_sample = 1000;  // characters
 
 double seconds_since(Clock::time_point start) {
@@ -339,9 +339,9 @@ void write_sample(const Options& options, MTL::Device* device) {
   saved.get_progress(state);
   const size_t symbols = state.vocabulary.size();
   if (symbols == 0)
-    throw Failure(training::exit_usage_error,
-                  fmt::format("the network in '{}' learned no text: there is nothing it could write",
-                              options.output.string()));
+    throw Failure(
+        training::exit_usage_error,
+        fmt::format("the network in '{}' learned no text: there is nothing it could write", options.output.string()));
   Network network(device, shape_of(state.settings, symbols, symbols), 0);
   saved.get_tensors(network.parameters().value_tensors());
   const auto queue = NS::TransferPtr(device->newCommandQueue());

@@ -1,5 +1,5 @@
-// Trains the network: epochs of chunks, a test with what was held out and a sample after each, checkpoints, curves and a
-// log.
+// Trains the network: epochs of chunks, a test with what was held out and a sample after each, checkpoints, curves and
+// a log.
 #pragma once
 
 #include "settings.hpp"
