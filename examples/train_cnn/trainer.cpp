@@ -162,7 +162,8 @@ class Trainer {
   }
 
   void require_finite(double loss) const {
-    if (!std::isfinite(loss)) training::fail_at_loss(state_.epoch, state_.step, state_.settings.rate, checkpoint_);
+    if (!std::isfinite(loss))
+      training::fail_at_loss(state_.epoch, std::min(state_.step, steps_ - 1), state_.settings.rate, checkpoint_);
   }
 
   void add_point() {
@@ -186,6 +187,7 @@ class Trainer {
 
   void test_epoch() {
     evaluation_ = evaluate();
+    require_finite(evaluation_.loss);
     ++state_.epoch;
     state_.curve.add(test_loss, static_cast<double>(state_.epoch), evaluation_.loss);
     state_.curve.add(test_accuracy, static_cast<double>(state_.epoch), 100 * evaluation_.accuracy());

@@ -11,8 +11,8 @@ namespace {
 
 Settings defaults_of(const std::string& task) {
   if (task == "adding")
-    return {{.batch = 64, .rate = 0.005, .seed = 1, .limit = 6400}, "adding", "lstm", 64, 1, 50, 1, 0, 0.9, ""};
-  return {{.batch = 32, .rate = 0.004, .seed = 1, .limit = 0}, "text", "lstm", 256, 1, 64, 1, 0.25, 0.95, ""};
+    return {{.batch = 64, .rate = 0.01, .seed = 1, .limit = 6400}, "adding", "lstm", 64, 1, 50, 1, 0, 0.95, ""};
+  return {{.batch = 32, .rate = 0.006, .seed = 1, .limit = 0}, "text", "lstm", 256, 1, 32, 1, 0.25, 0.9, ""};
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ double Settings::rate_of(size_t epoch) const {
 
 void add_options(CLI::App& app, Options& options) {
   options.output = "rnn";
-  options.epochs = 30;
+  options.epochs = 20;
   const Settings text = defaults_of("text"), adding = defaults_of("adding");
   training::add_options(app, options, text, "sequences");
   app.get_option("--limit")->description("Take only so many characters of the text, or sequences in an epoch");

@@ -213,7 +213,8 @@ class Trainer {
   }
 
   void require_finite(double loss) const {
-    if (!std::isfinite(loss)) training::fail_at_loss(state_.epoch, state_.step, state_.settings.rate, checkpoint_);
+    if (!std::isfinite(loss))
+      training::fail_at_loss(state_.epoch, std::min(state_.step, steps() - 1), state_.settings.rate, checkpoint_);
   }
 
   void add_point() {
@@ -236,6 +237,7 @@ class Trainer {
 
   void test_epoch() {
     held_out_loss_ = test();
+    require_finite(held_out_loss_);
     ++state_.epoch;
     state_.curve.add(held_out_series, double(state_.epoch), held_out_loss_ * task_->description().scale);
     line_.say(fmt::format("epoch {}/{}  {}  held out {}  {} {}/s  {}", state_.epoch, options_.epochs,
