@@ -162,14 +162,8 @@ class Trainer {
   }
 
   void require_finite(double loss) const {
-    if (std::isfinite(loss)) return;
-    throw Failure(training::exit_failed,
-                  fmt::format("the loss is no number any more in step {} of epoch {}, with --rate {}: try a smaller "
-                              "one, such as {:.2g}{}",
-                              state_.step + 1, state_.epoch + 1, state_.settings.rate, state_.settings.rate / 10,
-                              std::filesystem::exists(checkpoint_)
-                                  ? fmt::format("; '{}' is as it was before this epoch", checkpoint_.string())
-                                  : ""));
+    if (!std::isfinite(loss))
+      training::fail_at_loss(state_.epoch, std::min(state_.step, steps_ - 1), state_.settings.rate, checkpoint_);
   }
 
   void add_point() {
@@ -193,6 +187,7 @@ class Trainer {
 
   void test_epoch() {
     evaluation_ = evaluate();
+    require_finite(evaluation_.loss);
     ++state_.epoch;
     state_.curve.add(test_loss, static_cast<double>(state_.epoch), evaluation_.loss);
     state_.curve.add(test_accuracy, static_cast<double>(state_.epoch), 100 * evaluation_.accuracy());

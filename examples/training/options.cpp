@@ -1,11 +1,7 @@
 #include "options.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-
-#include "failure.hpp"
 
 namespace metalloid::training {
 
@@ -37,16 +33,9 @@ Settings settle(const Options& options, const Settings& defaults) {
 }
 
 Settings settle_again(const Options& options, const Settings& before) {
-  const auto check = [](const char* option, auto asked, auto had) {
-    if (asked && *asked != had)
-      throw Failure(exit_usage_error,
-                    fmt::format("the training to resume has {} {}, and it cannot go on with {}: leave {} away, or "
-                                "begin anew without --resume",
-                                option, had, *asked, option));
-  };
-  check("--batch", options.batch, before.batch);
-  check("--seed", options.seed, before.seed);
-  check("--limit", options.limit, before.limit);
+  require_same("--batch", options.batch, before.batch);
+  require_same("--seed", options.seed, before.seed);
+  require_same("--limit", options.limit, before.limit);
   Settings settings = before;
   settings.rate = options.rate.value_or(before.rate);
   return settings;

@@ -21,6 +21,13 @@ kernel void rnn_copy(device const From* from [[buffer(0)]], device To* to [[buff
 #define COPIES(From) COPY(From, float) COPY(From, half) COPY(From, bfloat)
 METAL_EACH_FLOAT(COPIES)
 
+// result = from^T, without gaps; a thread has a number of the result.
+kernel void rnn_transpose(device const float* from [[buffer(0)]], device float* result [[buffer(1)]],
+                          constant ulong& from_row [[buffer(2)]], uint2 position [[thread_position_in_grid]],
+                          uint2 size [[threads_per_grid]]) {
+  result[ulong(position.y) * size.x + position.x] = from[position.x * from_row + position.y];
+}
+
 constant uint has_factors [[function_constant(0)]];
 constant uint accumulates [[function_constant(1)]];
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
@@ -22,6 +23,7 @@ class Forward {
     const Destination& destination = pass.destination;
     type_ = metal_name_of(destination.sequence ? destination.sequence->type : MPS::DataTypeFloat32);
     constants_ = {.keeps = pass.keeps, .destination_gets = !destination.sequence ? 0u : destination.adds ? 2u : 1u};
+    if (!is_gpu(encoding.device()) && pass.tape.steps >= least_steps_to_transpose) transpose_recurrent();
   }
 
   void multiply_inputs(Block input) {
@@ -56,24 +58,33 @@ class Forward {
     Block gates, before, after;
   };
 
+  // Libraries on CPUs take twice as long for a thin product with a matrix whose columns they must gather.
+  void transpose_recurrent() {
+    const size_t columns = cell_.columns();
+    transposed_ = {encoding_.scratch(columns * cell_.outputs * sizeof(float)), columns};
+    if (transposed_.first.buffer)
+      encoding_.dispatch({"rnn_transpose"}, MTL::Size(columns, cell_.outputs, 1), threads_along_row(columns),
+                         recurrent_.first, transposed_.first, uint64_t(recurrent_.stride));
+  }
+
   void single_gate(const Place& place, Operand to, const KernelStep& step) {
-    add(place.before, recurrent_, place.gates, cell_.outputs);
+    add_recurrent(place.before, 0, place.gates, cell_.outputs);
     dispatch("rnn_single_gate", place.gates.first, biases_, place.before.first, place.after.first, to, step);
   }
 
   void gru(const Place& place, Block gated, Block input_gated, Operand to, const KernelStep& step) {
     const size_t n = cell_.outputs;
-    add(place.before, recurrent_, place.gates, 2 * n);
+    add_recurrent(place.before, 0, place.gates, 2 * n);
     encoding_.dispatch({"rnn_gru_gates", constants_of(cell_, constants_)}, grid_, threads_, place.gates.first, biases_,
                        place.before.first, gated.first, input_gated.first, step);
-    add(gated, recurrent_.row(2 * n), place.gates.column(2 * n), n);
+    add_recurrent(gated, 2 * n, place.gates, n);
     if (cell_.memory != MemoryWeights::none) add(input_gated, memory_, place.gates.column(2 * n), n);
     dispatch("rnn_gru_output", place.gates.first, biases_, place.before.first, place.after.first, to, step);
   }
 
   void lstm(const Place& place, Block old_cells, Block cells, Operand to, const KernelStep& step) {
     const size_t n = cell_.outputs;
-    add(place.before, recurrent_, place.gates, 4 * n);
+    add_recurrent(place.before, 0, place.gates, 4 * n);
     const auto dispatch_part = [&](uint32_t part) {
       constants_.part = part;
       dispatch("rnn_lstm", place.gates.first, biases_, memory_.first, old_cells.first, cells.first, place.before.first,
@@ -84,6 +95,14 @@ class Forward {
     dispatch_part(1);
     add(cells, memory_.row(3 * n), place.gates.column(3 * n), n);
     dispatch_part(2);
+  }
+
+  // The product with recurrent weights, for so many sums of gates from the first one on.
+  void add_recurrent(Block state, size_t first, Block gates, size_t columns) {
+    if (!transposed_.first.buffer) return add(state, recurrent_.row(first), gates.column(first), columns);
+    encode_product(encoding_, pass_.layer,
+                   {.rows = pass_.tape.rows, .columns = columns, .interior = cell_.outputs, .beta = 1}, state,
+                   transposed_.column(first), gates.column(first));
   }
 
   // sums += state * weights^T, of one step.
@@ -105,7 +124,9 @@ class Forward {
   Encoding& encoding_;
   const ForwardPass& pass_;
   const Cell& cell_;
+  static constexpr size_t least_steps_to_transpose = 4;
   const Block recurrent_, memory_;
+  Block transposed_;  // recurrent weights; none where they are used as they are
   const Operand biases_;
   const MTL::Size grid_, threads_;
   const char* type_;
