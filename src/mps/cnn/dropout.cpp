@@ -1,11 +1,11 @@
-// Masks lie in the states of images, one for each.
+// Masks lie in the states of images, one for each; those of a batch share a buffer, so that one kernel has them all.
 #include <fmt/format.h>
 
 #include <MetalPerformanceShaders/MPSCNNDropout.hpp>
 
 #include "foundation/misuse.hpp"
-#include "mps/core/counter.hpp"
 #include "mps/cnn/pixel_rows.hpp"
+#include "mps/core/counter.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
@@ -21,6 +21,7 @@ struct DropoutSettings {
 class DropoutStatePart : public GradientStatePart {
  public:
   size_t mask_channels = 0;  // of the result
+  size_t mask_offset = 0;    // in the buffer
   DropoutSettings settings;
 };
 
@@ -55,6 +56,7 @@ struct KernelDropout {
   uint32_t stride_x, stride_y, stride_channel;
   int32_t mask_x, mask_y;
   uint32_t mask_width, mask_height;
+  uint64_t stride_image;
 };
 
 // [y][x][channel], with one number along directions that share it.
@@ -82,7 +84,8 @@ KernelDropout for_kernel(const DropoutSettings& settings, const Mask& mask, cons
           .mask_x = 0,
           .mask_y = 0,
           .mask_width = 0,
-          .mask_height = 0};
+          .mask_height = 0,
+          .stride_image = mask.numbers()};
 }
 
 Operand image_of(const ImageTensor& tensor, size_t image) {
@@ -105,52 +108,80 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, const Dropou
 
 }  // namespace
 
+// A buffer for the masks of all images, which their states share.
+static Result<Operand> new_masks(const std::vector<MPS::State*>& states, const DropoutSettings& settings,
+                                 const Mask& mask, const ImageTensor& result) {
+  MTL::Buffer* buffer = nullptr;
+  for (size_t image = 0; image < result.images; ++image) {
+    auto* state = image < states.size() ? shared_part_of<DropoutStatePart>(states[image]) : nullptr;
+    if (!state) return Error{"destinationState is no state of a dropout, or there is none for each image"};
+    state->settings = settings;
+    state->mask_channels = result.channels;
+    state->mask_offset = image * mask.numbers();
+    state->resources.clear();
+    if (!buffer) {
+      state->add_buffer(mask.numbers() * result.images);
+      buffer = state->buffer(0);
+      if (!buffer) return Error{"there is no memory for the masks"};
+      state->resources[0].buffer_bytes = mask.numbers();
+      state->resources[0].is_shared = result.images > 1;
+    } else {
+      state->resources.push_back(
+          {.buffer_bytes = mask.numbers(), .made = NS::RetainPtr<MTL::Resource>(buffer), .is_shared = true});
+    }
+  }
+  return Operand{buffer};
+}
+
 Status DropoutPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   const ImageTensor source = source_at_destination(task, window);
   const ImageTensor& result = task.destination;
   const Mask mask(settings, result.width, result.height, result.channels);
-  KernelDropout numbers = for_kernel(settings, mask, source, result);
-  for (size_t image = 0; image < result.images; ++image) {
-    Operand kept;
-    if (!task.states.empty()) {
-      auto* state = image < task.states.size() ? shared_part_of<DropoutStatePart>(task.states[image]) : nullptr;
-      if (!state) return Error{"destinationState is no state of a dropout, or there is none for each image"};
-      state->settings = settings;
-      state->mask_channels = result.channels;
-      state->resources.clear();
-      state->add_buffer(mask.numbers());
-      kept = {state->buffer(0), 0};
-      if (!kept.buffer) return Error{"there is no memory for the mask"};
-    }
-    numbers.first_counter = used.take(mask.numbers());
-    encoding.dispatch({fmt::format("dropout_{}", metal_name_of(result.type)), {uint32_t(kept.buffer != nullptr)}},
-                      MTL::Size(result.width * result.channels, result.height, 1),
-                      threads_along_row(result.width * result.channels), image_of(source, image),
-                      image_of(result, image), kept, numbers);
+  Operand kept;
+  if (!task.states.empty()) {
+    const auto made = new_masks(task.states, settings, mask, result);
+    if (!made) return Error{made.error()};
+    kept = *made;
   }
+  KernelDropout numbers = for_kernel(settings, mask, source, result);
+  numbers.first_counter = used.take(mask.numbers() * result.images);
+  encoding.dispatch({fmt::format("dropout_{}", metal_name_of(result.type)), {uint32_t(kept.buffer != nullptr)}},
+                    MTL::Size(result.width * result.channels, result.height, result.images),
+                    threads_along_row(result.width * result.channels), source.place, result.place, kept, numbers);
   return success();
 }
 
+// Images whose masks follow each other in a buffer are done together.
 Status DropoutGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask& task) const {
   const auto moved = gradient_at_destination(task, *this);
   if (!moved) return Error{moved.error()};
   const ImageTensor& result = task.destination;
+  std::vector<DropoutStatePart*> states;
   for (size_t image = 0; image < result.images; ++image) {
     auto* state = image < task.states.size() ? shared_part_of<DropoutStatePart>(task.states[image]) : nullptr;
     if (!state || state->resources.empty()) return Error{"gradientState is no state of a dropout that was encoded"};
     if (state->mask_channels < result.channels)
       return Error{
           fmt::format("the dropout had {} channels, and {} are written", state->mask_channels, result.channels)};
+    states.push_back(state);
+  }
+  for (size_t first = 0, count = 1; first < states.size(); first += count, count = 1) {
+    DropoutStatePart* state = states[first];
     const Mask mask(state->settings, state->clip.size.width, state->clip.size.height, state->mask_channels);
+    const auto follows = [&](const DropoutStatePart* next) {
+      return next->resources[0].made == state->resources[0].made &&
+             next->mask_offset == state->mask_offset + count * mask.numbers();
+    };
+    while (first + count < states.size() && follows(states[first + count])) ++count;
     KernelDropout numbers = for_kernel(state->settings, mask, moved->gradient, result);
     numbers.mask_x = int32_t(clip.origin.x) - int32_t(state->geometry.offset_x);
     numbers.mask_y = int32_t(clip.origin.y) - int32_t(state->geometry.offset_y);
     numbers.mask_width = uint32_t(state->clip.size.width);
     numbers.mask_height = uint32_t(state->clip.size.height);
     encoding.dispatch({fmt::format("dropout_gradient_{}", metal_name_of(result.type)), {0}},
-                      MTL::Size(result.width * result.channels, result.height, 1),
-                      threads_along_row(result.width * result.channels), image_of(moved->gradient, image),
-                      image_of(result, image), Operand{state->buffer(0), 0}, numbers);
+                      MTL::Size(result.width * result.channels, result.height, count),
+                      threads_along_row(result.width * result.channels), image_of(moved->gradient, first),
+                      image_of(result, first), Operand{state->buffer(0), state->mask_offset}, numbers);
   }
   return success();
 }
@@ -166,7 +197,8 @@ NS::Data* CNNDropoutGradientState::maskData() const {
   auto* self = shared_part_of<DropoutStatePart>(const_cast<CNNDropoutGradientState*>(this));
   MTL::Buffer* buffer = self && !self->resources.empty() ? self->buffer(0) : nullptr;
   if (!buffer) return nullptr;
-  return foundation::autoreleased(NS::Data::alloc()->init(buffer->contents(), self->resources[0].buffer_bytes));
+  return foundation::autoreleased(NS::Data::alloc()->init(
+      static_cast<std::byte*>(buffer->contents()) + self->mask_offset, self->resources[0].buffer_bytes));
 }
 
 #define DROPOUT(Class, Part)                                                                                        \

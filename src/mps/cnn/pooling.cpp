@@ -106,10 +106,18 @@ Interface* init(Interface* kernel, PoolingKind kind, MTL::Device* device, const 
 
 }  // namespace
 
+// The constants of kernels/pool.metal.
+static std::vector<uint32_t> known(const WindowGeometry& window) {
+  const bool is_common = window.kernel_width == window.kernel_height && window.stride_x == 2 && window.stride_y == 2 &&
+                         (window.kernel_width == 2 || window.kernel_width == 3) && window.dilation_x == 1 &&
+                         window.dilation_y == 1;
+  return is_common ? std::vector<uint32_t>{uint32_t(window.kernel_width), 2} : std::vector<uint32_t>{0, 0};
+}
+
 Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<PoolingStatePart>(state)) part->zeros = zeros;
-  encoding.dispatch({fmt::format("pool_{}_{}", kernel_name_of(kind), metal_name_of(task.source.type))},
+  encoding.dispatch({fmt::format("pool_{}_{}", kernel_name_of(kind), metal_name_of(task.source.type)), known(window)},
                     threads_over_pixels(task.destination), pixel_threadgroup(encoding), task.source.place,
                     task.destination.place, for_kernel(window, zeros, task.source, task.destination));
   return success();
@@ -121,7 +129,8 @@ Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
   if (task.destination.width > task.source.width || task.destination.height > task.source.height ||
       task.destination.channels > task.gradient.channels)
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
-  encoding.dispatch({fmt::format("pool_{}_gradient_{}", kernel_name_of(kind), metal_name_of(task.source.type))},
+  encoding.dispatch({fmt::format("pool_{}_gradient_{}", kernel_name_of(kind), metal_name_of(task.source.type)),
+                     known(forward->geometry)},
                     threads_over_pixels(task.destination), pixel_threadgroup(encoding), task.source.place,
                     task.gradient.place, task.destination.place,
                     for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),

@@ -37,7 +37,8 @@ void StatePart::set_read_count(NS::UInteger count) {
   read_count = count;
   if (count > 0) return;
   for (const StateResource& resource : resources)
-    if (resource.made && !resource.texture) give_back(command_buffer, static_cast<MTL::Buffer*>(resource.made.get()));
+    if (resource.made && !resource.texture && !resource.is_shared)
+      give_back(command_buffer, static_cast<MTL::Buffer*>(resource.made.get()));
 }
 
 std::vector<MPS::State*> states_of(const MPS::StateBatch* batch) {

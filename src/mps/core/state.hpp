@@ -15,6 +15,7 @@ struct StateResource {
   size_t buffer_bytes = 0;
   NS::SharedPtr<MTL::TextureDescriptor> texture = {};
   NS::SharedPtr<MTL::Resource> made = {};
+  bool is_shared = false;  // with other states: temporary memory stays until the command buffer is done
 };
 
 class StatePart {

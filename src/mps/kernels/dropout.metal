@@ -11,6 +11,7 @@ struct Dropout {
   uint stride_x, stride_y, stride_channel;  // of the mask, in its numbers
   int mask_x, mask_y;                       // of the first pixel in the mask
   uint mask_width, mask_height;             // pixels beyond were never kept
+  ulong stride_image;                       // of masks
 };
 
 inline ulong mask_place(constant Dropout& p, uint x, uint y, uint channel) {
@@ -22,7 +23,9 @@ inline ulong mask_place(constant Dropout& p, uint x, uint y, uint channel) {
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device uchar* mask [[buffer(2)]],    \
       constant Dropout& p [[buffer(3)]], uint3 position [[thread_position_in_grid]]) {                           \
     const uint channel = position.x % p.result.channels, x = position.x / p.result.channels, y = position.y;     \
-    const ulong place = mask_place(p, x, y, channel);                                                            \
+    const ulong place = position.z * p.stride_image + mask_place(p, x, y, channel);                              \
+    source += position.z * p.source.image_stride;                                                                \
+    result += position.z * p.result.image_stride;                                                                \
     const float chance = float(philox_numbers(p.first_counter + place, p.key).x >> 8) * 0x1p-24f;                \
     const bool keeps = chance < p.keep_probability;                                                              \
     const float value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride + channel];            \
@@ -36,6 +39,9 @@ inline ulong mask_place(constant Dropout& p, uint x, uint y, uint channel) {
       uint3 position [[thread_position_in_grid]]) {                                                              \
     const uint channel = position.x % p.result.channels, x = position.x / p.result.channels, y = position.y;     \
     const int mask_x = int(x) + p.mask_x, mask_y = int(y) + p.mask_y;                                            \
+    mask += position.z * p.stride_image;                                                                         \
+    gradient += position.z * p.source.image_stride;                                                              \
+    result += position.z * p.result.image_stride;                                                                \
     const bool was_read =                                                                                        \
         mask_x >= 0 && mask_y >= 0 && mask_x < int(p.mask_width) && mask_y < int(p.mask_height);                 \
     const bool keeps = was_read && mask[mask_place(p, max(mask_x, 0), max(mask_y, 0), channel)];                 \

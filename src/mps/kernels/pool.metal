@@ -10,6 +10,17 @@ struct Pooling {
   uint zeros_x, zeros_y;  // around the source, which an average counts
 };
 
+// Windows that networks have most often are known when the kernel is compiled; 0: they are not.
+constant uint known_window [[function_constant(0)]];  // without dilation, as high as wide
+constant uint known_stride [[function_constant(1)]];
+
+inline uint kernel_width(constant Pooling& p) { return known_window ? known_window : p.kernel_width; }
+inline uint kernel_height(constant Pooling& p) { return known_window ? known_window : p.kernel_height; }
+inline uint dilation_x(constant Pooling& p) { return known_window ? 1 : p.dilation_x; }
+inline uint dilation_y(constant Pooling& p) { return known_window ? 1 : p.dilation_y; }
+inline uint stride_x(constant Pooling& p) { return known_stride ? known_stride : p.stride_x; }
+inline uint stride_y(constant Pooling& p) { return known_stride ? known_stride : p.stride_y; }
+
 struct Window {
   float value;
   int x, y;  // of the largest; negative: outside
@@ -22,8 +33,8 @@ inline uint counted(int first, uint size, uint limit, uint zeros, uint edge) {
 }
 
 inline float average_factor(constant Pooling& p, int left, int top) {
-  const uint count = counted(left, p.kernel_width, p.source.width, p.zeros_x, p.edge) *
-                     counted(top, p.kernel_height, p.source.height, p.zeros_y, p.edge);
+  const uint count = counted(left, kernel_width(p), p.source.width, p.zeros_x, p.edge) *
+                     counted(top, kernel_height(p), p.source.height, p.zeros_y, p.edge);
   return count == 0 ? 0 : 1.0f / count;
 }
 
@@ -31,10 +42,10 @@ template <typename T>
 struct Largest {
   static Window over(device const T* source, constant Pooling& p, int left, int top) {
     Window best = {-INFINITY, -1, -1};
-    for (uint ky = 0; ky < p.kernel_height; ++ky)
-      for (uint kx = 0; kx < p.kernel_width; ++kx) {
-        const int x = inside(left + int(kx * p.dilation_x), p.source.width, p.edge);
-        const int y = inside(top + int(ky * p.dilation_y), p.source.height, p.edge);
+    for (uint ky = 0; ky < kernel_height(p); ++ky)
+      for (uint kx = 0; kx < kernel_width(p); ++kx) {
+        const int x = inside(left + int(kx * dilation_x(p)), p.source.width, p.edge);
+        const int y = inside(top + int(ky * dilation_y(p)), p.source.height, p.edge);
         const bool is_inside = x >= 0 && y >= 0;
         const float value = is_inside ? float(source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride]) : 0;
         const bool is_larger = value > best.value || isnan(value);
@@ -55,8 +66,8 @@ struct Mean {
   static Window over(device const T* source, constant Pooling& p, int left, int top) {
     float sum = 0;
     const uint edge = p.edge == edge_clamp ? uint(edge_zero) : p.edge;
-    for (uint ky = 0; ky < p.kernel_height; ++ky)
-      for (uint kx = 0; kx < p.kernel_width; ++kx) {
+    for (uint ky = 0; ky < kernel_height(p); ++ky)
+      for (uint kx = 0; kx < kernel_width(p); ++kx) {
         const int x = inside(left + int(kx), p.source.width, edge), y = inside(top + int(ky), p.source.height, edge);
         if (x >= 0 && y >= 0) sum += float(source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride]);
       }
@@ -64,7 +75,7 @@ struct Mean {
   }
   static float result(Window window) { return window.value; }
   static float slope(device const T*, constant Pooling& p, Window, int left, int top, int x, int y) {
-    const bool is_in = x >= left && x < left + int(p.kernel_width) && y >= top && y < top + int(p.kernel_height);
+    const bool is_in = x >= left && x < left + int(kernel_width(p)) && y >= top && y < top + int(kernel_height(p));
     return is_in ? average_factor(p, left, top) : 0;
   }
 };
@@ -73,8 +84,8 @@ template <typename T>
 struct Length {
   static Window over(device const T* source, constant Pooling& p, int left, int top) {
     float sum = 0;
-    for (uint ky = 0; ky < p.kernel_height; ++ky)
-      for (uint kx = 0; kx < p.kernel_width; ++kx) {
+    for (uint ky = 0; ky < kernel_height(p); ++ky)
+      for (uint kx = 0; kx < kernel_width(p); ++kx) {
         const int x = inside(left + int(kx), p.source.width, p.edge);
         const int y = inside(top + int(ky), p.source.height, p.edge);
         if (x < 0 || y < 0) continue;
@@ -86,8 +97,8 @@ struct Length {
   static float result(Window window) { return window.value; }
   static float slope(device const T* source, constant Pooling& p, Window window, int left, int top, int x, int y) {
     uint count = 0;
-    for (uint ky = 0; ky < p.kernel_height; ++ky)
-      for (uint kx = 0; kx < p.kernel_width; ++kx)
+    for (uint ky = 0; ky < kernel_height(p); ++ky)
+      for (uint kx = 0; kx < kernel_width(p); ++kx)
         count += inside(left + int(kx), p.source.width, p.edge) == x &&
                  inside(top + int(ky), p.source.height, p.edge) == y;
     const float value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride];
@@ -100,7 +111,7 @@ void pool(device const T* source, device T* result, constant Pooling& p, uint3 p
   const uint channel = position.x, x = position.y;
   const uint y = position.z % p.result.height, image = position.z / p.result.height;
   const Window window = Kind::over(source + image * p.source.image_stride + channel, p,
-                                   p.left + int(x * p.stride_x), p.top + int(y * p.stride_y));
+                                   p.left + int(x * stride_x(p)), p.top + int(y * stride_y(p)));
   result[image * p.result.image_stride + ulong(y) * p.result.row_stride + x * p.result.pixel_stride + channel] =
       T(Kind::result(window));
 }
@@ -130,14 +141,14 @@ void pool_gradient(device const T* source, device const T* gradient, device T* o
   const uint image = position.z / written.height;
   source += image * p.source.image_stride + channel;
   gradient += image * p.result.image_stride + channel;
-  const Windows across = windows_of(x, p.left, (p.kernel_width - 1) * p.dilation_x + 1, p.stride_x, p.result.width,
+  const Windows across = windows_of(x, p.left, (kernel_width(p) - 1) * dilation_x(p) + 1, stride_x(p), p.result.width,
                                     p.source.width, p.edge);
-  const Windows down = windows_of(y, p.top, (p.kernel_height - 1) * p.dilation_y + 1, p.stride_y, p.result.height,
+  const Windows down = windows_of(y, p.top, (kernel_height(p) - 1) * dilation_y(p) + 1, stride_y(p), p.result.height,
                                   p.source.height, p.edge);
   float sum = 0;
   for (int j = down.first; j < down.last; ++j)
     for (int i = across.first; i < across.last; ++i) {
-      const int left = p.left + i * int(p.stride_x), top = p.top + j * int(p.stride_y);
+      const int left = p.left + i * int(stride_x(p)), top = p.top + j * int(stride_y(p));
       const float slope = Kind::slope(source, p, Kind::over(source, p, left, top), left, top, x, y);
       sum += slope == 0 ? 0 : slope * float(gradient[ulong(j) * p.result.row_stride + i * p.result.pixel_stride]);
     }
