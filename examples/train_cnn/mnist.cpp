@@ -99,10 +99,4 @@ Mnist read_mnist(const std::filesystem::path& folder) {
   return {.training = read_digits(folder, "train"), .test = read_digits(folder, "t10k")};
 }
 
-std::filesystem::path mnist_folder() {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const auto beside = program / "data";
-  return std::filesystem::is_directory(beside) ? beside : program.parent_path() / "share/metalloid/mnist";
-}
-
 }  // namespace metalloid::train_cnn

@@ -31,7 +31,4 @@ struct Mnist {
 // Throws a Failure that names the file and says what is wrong with it.
 Mnist read_mnist(const std::filesystem::path& folder);
 
-// Where the files came to lie with the program: beside it, or in share/metalloid/mnist of its prefix.
-std::filesystem::path mnist_folder();
-
 }  // namespace metalloid::train_cnn

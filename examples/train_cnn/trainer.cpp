@@ -279,7 +279,9 @@ int train(const Options& options) {
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
   if (!device)
     throw Failure(training::exit_failed, "there is no Metal device; `metalloid devices` says which there are");
-  return Trainer(options, device.get(), read_mnist(options.data.empty() ? mnist_folder() : options.data)).run();
+  return Trainer(options, device.get(),
+                 read_mnist(options.data.empty() ? training::data_folder("mnist") : options.data))
+      .run();
 }
 
 }  // namespace metalloid::train_cnn

@@ -26,8 +26,9 @@ Adding::Adding(size_t length, size_t rows, size_t sequences, uint64_t seed)
     throw training::Failure(training::exit_usage_error,
                             fmt::format("--length {} has no room for two numbers to add: take 2 or more", length));
   description_ = {
-      .title = "A recurrent network learns to add two marked numbers",
+      .title = "A recurrent network learns to add",
       .data = fmt::format("sequences of {} numbers", length),
+      .amount = fmt::format("sequences of {}", length),
       .examples = "sequences",
       .examples_of_step = rows,
       .measure = "mean squared error",

@@ -35,6 +35,7 @@ LanguageModel::LanguageModel(Text text, size_t length, size_t rows, uint64_t see
                   .data = fmt::format("a text of {} characters, {} different ones, of which the last {} are held out",
                                       training::with_commas(characters), text_.vocabulary.size(),
                                       training::with_commas(held_out())),
+                  .amount = fmt::format("{} characters", training::with_commas(characters)),
                   .examples = "characters",
                   .examples_of_step = rows * length,
                   .measure = "bits per character",

@@ -19,7 +19,8 @@ struct Slot {
 
 struct Description {
   std::string title;     // "A recurrent network learns to add"
-  std::string data;      // "a text of 197,000 characters"
+  std::string data;      // "a text of 197,000 characters, of which the last 19,700 are held out"
+  std::string amount;    // "197,000 characters"
   std::string examples;  // "characters"
   size_t examples_of_step;
   std::string measure;  // what curves show: "bits per character"

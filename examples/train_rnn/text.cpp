@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "training/failure.hpp"
+#include "training/files.hpp"
 
 namespace metalloid::train_rnn {
 
@@ -66,10 +67,7 @@ Text read_text(const std::filesystem::path& file, size_t limit) {
 }
 
 std::filesystem::path text_file() {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const auto beside = program / "data";
-  return (std::filesystem::is_directory(beside) ? beside : program.parent_path() / "share/metalloid/texts") /
-         "genesis.txt";
+  return training::data_folder("texts") / "genesis.txt";
 }
 
 }  // namespace metalloid::train_rnn

@@ -152,15 +152,21 @@ class Trainer {
 
   void introduce() {
     const Settings& settings = state_.settings;
-    line_.say(fmt::format("{}; {} of {}{}, {} parameters; batches of {}, length {}, rate {}, seed {}; on {}",
-                          task_->description().data, settings.cell == "gru" ? "GRU" : "LSTM", settings.hidden,
-                          settings.layers == 1 ? "" : fmt::format(" in {} layers", settings.layers),
-                          training::with_commas(network_->parameters().count()), settings.batch, settings.length,
-                          settings.rate, settings.seed, device_->name()->utf8String()));
+    line_.say(fmt::format("{}; {}, {} parameters; batches of {}, length {}, rate {}, seed {}; on {}",
+                          task_->description().data, layers(), training::with_commas(network_->parameters().count()),
+                          settings.batch, settings.length, settings.rate, settings.seed,
+                          device_->name()->utf8String()));
     for (const auto& [name, value] : task_->description().references)
       line_.say(fmt::format("to compare with: {}, {:.4g} {}", name, value, task_->description().measure));
     if (state_.epoch >= options_.epochs)
       line_.say(fmt::format("{} epochs are done already; ask for more with --epochs", state_.epoch));
+  }
+
+  // "LSTM of 256 in 2 layers"
+  std::string layers() const {
+    const Settings& settings = state_.settings;
+    return fmt::format("{} of {}{}", settings.cell == "gru" ? "GRU" : "LSTM", settings.hidden,
+                       settings.layers == 1 ? "" : fmt::format(" in {} layers", settings.layers));
   }
 
   std::vector<training::Tensor> tensors() {
@@ -294,8 +300,7 @@ class Trainer {
     training::write_file(options_.output / "log.json", log.dump(1) + "\n");
     training::write_file(options_.output / "curves.png",
                          draw_curves(state_.curve, task_->description(),
-                                     fmt::format("{}, {}, on {}", task_->description().data,
-                                                 state_.settings.cell == "gru" ? "GRU" : "LSTM", device)));
+                                     fmt::format("{}, {}, on {}", layers(), task_->description().amount, device)));
   }
 
   int stop() {

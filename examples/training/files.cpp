@@ -34,4 +34,10 @@ void write_file(const std::filesystem::path& file, std::string_view bytes) {
   if (std::rename(beside.c_str(), file.c_str()) != 0) fail(errno);
 }
 
+std::filesystem::path data_folder(const std::string& name) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto beside = program / "data";
+  return std::filesystem::is_directory(beside) ? beside : program.parent_path() / "share/metalloid" / name;
+}
+
 }  // namespace metalloid::training
