@@ -81,6 +81,8 @@ Layer::Layer(MTL::Device* device, Kind kind, const LayerShape& shape, float rate
     backward = NS::TransferPtr<MPS::CNNConvolutionGradient>(
         MPS::CNNFullyConnectedGradient::alloc()->init(device, weights.get()));
   }
+  // Gradients of batches are noise enough that shorter numbers teach as well, and GPUs multiply them several times as fast.
+  forward->setAccumulatorPrecisionOption(MPS::NNConvolutionAccumulatorPrecisionOptionHalf);
 }
 
 void Layer::encode_update(MTL::CommandBuffer* commands) {
