@@ -85,7 +85,11 @@ void Adding::encode_loss(MTL::CommandBuffer* commands, const Kernels& kernels, c
 }
 
 std::string Adding::words(double loss) const {
-  return fmt::format("{:.1f} times better than guessing", error_of_guessing / std::max(loss, 1e-12));
+  return few_words(loss) + " than guessing";
+}
+
+std::string Adding::few_words(double loss) const {
+  return fmt::format("{:.1f} times better", error_of_guessing / std::max(loss, 1e-12));
 }
 
 }  // namespace metalloid::train_rnn

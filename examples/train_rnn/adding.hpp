@@ -27,6 +27,7 @@ class Adding : public Task {
   void encode_loss(MTL::CommandBuffer* commands, const Kernels& kernels, const Slot& slot,
                    const Flow& flow) const override;
   std::string words(double loss) const override;
+  std::string few_words(double loss) const override;
 
  private:
   void fill(Slot& slot, std::mt19937_64 random) const;

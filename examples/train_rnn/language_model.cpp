@@ -95,7 +95,11 @@ void LanguageModel::encode_loss(MTL::CommandBuffer* commands, const Kernels& ker
 }
 
 std::string LanguageModel::words(double loss) const {
-  return fmt::format("{:.3f} bits per character", loss / std::numbers::ln2);
+  return few_words(loss) + " per character";
+}
+
+std::string LanguageModel::few_words(double loss) const {
+  return fmt::format("{:.3f} bits", loss / std::numbers::ln2);
 }
 
 }  // namespace metalloid::train_rnn

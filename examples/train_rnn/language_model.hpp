@@ -29,6 +29,7 @@ class LanguageModel : public Task {
   void encode_loss(MTL::CommandBuffer* commands, const Kernels& kernels, const Slot& slot,
                    const Flow& flow) const override;
   std::string words(double loss) const override;
+  std::string few_words(double loss) const override;
   std::vector<uint8_t> vocabulary() const override { return text_.vocabulary; }
   uint64_t fingerprint() const override { return text_.fingerprint; }
 

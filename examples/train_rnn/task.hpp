@@ -56,8 +56,9 @@ class Task {
   // Replaces the flow's outputs by their gradient.
   virtual void encode_loss(MTL::CommandBuffer* commands, const Kernels& kernels, const Slot& slot,
                            const Flow& flow) const = 0;
-  // A loss in words.
+  // A loss in words, and in few of them.
   virtual std::string words(double loss) const = 0;
+  virtual std::string few_words(double loss) const = 0;
   // The bytes that outputs stand for, if they do.
   virtual std::vector<uint8_t> vocabulary() const { return {}; }
   // Data that differ have others.

@@ -235,7 +235,7 @@ class Trainer {
                 .done = state_.step,
                 .total = steps(),
                 .loss = state_.since_epoch.mean(),
-                .measure = task_->words(state_.since_epoch.mean()),
+                .measure = task_->few_words(state_.since_epoch.mean()),
                 .examples_per_second = done * double(task_->description().examples_of_step) / seconds,
                 .examples = task_->description().examples,
                 .seconds_left = seconds / done * left});

@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +14,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t bar_width = 24;
+constexpr size_t widest_bar = 24;
 
-std::string bar(double share) {
-  const auto filled = std::min(bar_width, static_cast<size_t>(share * bar_width));
+size_t columns_of_terminal() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string bar(double share, size_t width) {
+  const auto filled = std::min(width, static_cast<size_t>(share * static_cast<double>(width)));
   std::string text;
-  for (size_t i = 0; i < bar_width; ++i) text += i < filled ? "█" : "░";
+  for (size_t i = 0; i < width; ++i) text += i < filled ? "█" : "░";
   return text;
 }
 
@@ -31,10 +37,16 @@ void ProgressLine::show(const Progress& progress) {
   const std::string numbers = fmt::format("loss {:.4f}  {}  {} {}/s  {} left", progress.loss, progress.measure,
                                           with_commas(static_cast<size_t>(std::lround(progress.examples_per_second))),
                                           progress.examples, minutes_and_seconds(progress.seconds_left));
-  if (is_terminal_)
-    fmt::print("\r\033[K{} {} {:3.0f}%  {}", progress.stage, bar(share), 100 * share, numbers);
-  else
-    fmt::print("{} {:3.0f}%  {}\n", progress.stage, 100 * share, numbers);
+  const std::string after_bar = fmt::format("{:3.0f}%  {}", 100 * share, numbers);
+  if (is_terminal_) {
+    // A line that the terminal would break could not be written over.
+    const size_t columns = columns_of_terminal(), words = progress.stage.size() + 2 + after_bar.size();
+    const size_t room = columns > words ? columns - words - 1 : 0;
+    fmt::print("\r\033[K{} {} {:.{}}", progress.stage, bar(share, std::min(room, widest_bar)), after_bar,
+               columns > progress.stage.size() + 3 ? columns - progress.stage.size() - 3 : 0);
+  } else {
+    fmt::print("{} {}\n", progress.stage, after_bar);
+  }
   std::fflush(stdout);
   shown_ = true;
   next_ = Clock::now() + (is_terminal_ ? 100ms : 5s);
