@@ -1,7 +1,9 @@
 // Transformers on a Metal device: what is dispatched for each operation.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "mps/core/device_kind.hpp"
@@ -301,7 +303,9 @@ class MetalOperations final : public Operations {
     constexpr size_t most = size_t{64} << 20;
     const size_t bytes = tensor.bytes();
     const auto shared =
-        NS::TransferPtr(commands_.device()->newBuffer(std::min(bytes, most), MTL::ResourceStorageModeShared));
+        bytes <= kept_bytes
+            ? kept_memory()
+            : NS::TransferPtr(commands_.device()->newBuffer(std::min(bytes, most), MTL::ResourceStorageModeShared));
     if (!shared) return Error{fmt::format("there is no memory for {} bytes", std::min(bytes, most))};
     for (size_t first = 0; first < bytes; first += most) {
       const size_t count = std::min(most, bytes - first);
@@ -321,8 +325,19 @@ class MetalOperations final : public Operations {
     return success();
   }
 
+  // For little that goes to the device or comes from it: pages of the host, which the device is told of once.
+  static constexpr size_t kept_bytes = size_t{1} << 20;
+  NS::SharedPtr<MTL::Buffer> kept_memory() {
+    if (!kept_)
+      if (void* pages = std::aligned_alloc(size_t(sysconf(_SC_PAGESIZE)), kept_bytes))
+        kept_ = NS::TransferPtr(commands_.device()->newBuffer(pages, kept_bytes, MTL::ResourceStorageModeShared,
+                                                              [](void* pages, NS::UInteger) { std::free(pages); }));
+    return kept_;
+  }
+
   MetalCommands commands_;
   const bool is_gpu_, kernels_for_gpu_;
+  NS::SharedPtr<MTL::Buffer> kept_;
   BufferPool pool_;
   MetalProducts products_{commands_, pool_};
   // For arguments that a kernel does not use this time, each apart from the others: what a kernel writes may overlap
