@@ -61,6 +61,18 @@ void for_each_held_four(uint place, uint threads, uint columns, Visit visit) {
   }
 }
 
+// What `in_simdgroup` makes of the values of all threads, by way of memory that is used once.
+template <typename InSimdgroup>
+float over_all(float value, threadgroup float* own, uint place, uint simdgroup, uint simdgroups, float nothing,
+               InSimdgroup in_simdgroup) {
+  value = in_simdgroup(value);
+  if (simdgroups == 1) return value;
+  const uint lane = place % 32;
+  if (lane == 0) own[simdgroup] = value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  return in_simdgroup(lane < simdgroups ? own[lane] : nothing);
+}
+
 template <typename T, bool logarithm>
 void soft_max_held(device const T* source, device T* result, constant Shape& shape, uint3 group, uint place,
                    uint threads, uint simdgroup, uint simdgroups, threadgroup float* shared) {
@@ -81,11 +93,11 @@ void soft_max_held(device const T* source, device T* result, constant Shape& sha
   float largest = held[0];
   #pragma unroll
   for (uint k = 1; k < held_numbers; ++k) largest = max(largest, held[k]);
-  largest = max_over_threadgroup(largest, shared, simdgroup, simdgroups);
+  largest = over_all(largest, shared, place, simdgroup, simdgroups, -INFINITY, [](float x) { return simd_max(x); });
   float powers[held_numbers], sum = 0;
   #pragma unroll
   for (uint k = 0; k < held_numbers; ++k) sum += powers[k] = exp(held[k] - largest);
-  sum = sum_over_threadgroup(sum, shared, simdgroup, simdgroups);
+  sum = over_all(sum, shared + most_simdgroups, place, simdgroup, simdgroups, 0, [](float x) { return simd_sum(x); });
 
   const float subtrahend = largest + log(sum), factor = 1 / sum;
   const auto result_of = [&](uint k) { return T(logarithm ? held[k] - subtrahend : powers[k] * factor); };
@@ -104,7 +116,7 @@ void soft_max_held(device const T* source, device T* result, constant Shape& sha
       uint3 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]],                     \
       uint3 threads [[threads_per_threadgroup]], uint simdgroup [[simdgroup_index_in_threadgroup]],                  \
       uint simdgroups [[simdgroups_per_threadgroup]]) {                                                              \
-    threadgroup float shared[most_simdgroups];                                                                       \
+    threadgroup float shared[2 * most_simdgroups];                                                                   \
     function<T, logarithm>(source, result, shape, group, place, threads.x, simdgroup, simdgroups, shared);           \
   }
 #define BOTH(T)                                   \
