@@ -36,9 +36,9 @@ class ReduceTest : public ImageTest {
     const auto kernel = NS::TransferPtr(made);
     kernel->setDestinationImageAllocator(MPS::Image::defaultAllocator());
     for (const bool clips : {false, true})
-      for (const PictureShape& shape :
-           {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16}, PictureShape{4, 7, 5, 1, float32},
-            PictureShape{3, 2, 10, 3, float16}, PictureShape{2, 2, 64, 1, float32}}) {
+      for (const PictureShape& shape : {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16},
+                                        PictureShape{4, 7, 5, 1, float32}, PictureShape{3, 2, 10, 3, float16},
+                                        PictureShape{2, 2, 64, 1, float32}, PictureShape{3, 2, 37, 2, float16}}) {
         const size_t left = clips ? 1 : 0, width = shape.width - left, height = clips ? 2 : shape.height;
         if (clips) kernel->setClipRectSource(MTL::Region(1, 0, 0, width, height, 1));
         Tensor source = random_tensor(shape);

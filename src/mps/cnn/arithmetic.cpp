@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
+#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_layer.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/properties.hpp"
@@ -74,13 +78,21 @@ Status ArithmeticPart::encode_layer(Encoding& encoding, CnnBinaryTask& task) con
     part->secondary = source_of(task.secondary, secondary, secondary_channel_stride);
     part->has_limits = minimum != -FLT_MAX || maximum != FLT_MAX;
   }
-  encoding.dispatch(
-      {fmt::format("arithmetic_{}", metal_name_of(result.type)), {uint32_t(operation), uint32_t(comparison), 0}},
-      MTL::Size(result.width * result.channels, result.height, result.images),
-      threads_along_row(result.width * result.channels), first->place, second->place, result.place,
-      KernelArithmetic{for_kernel(*first), for_kernel(*second), for_kernel(result), uint32_t(primary_channel_stride),
-                       uint32_t(secondary_channel_stride), primary_scale, secondary_scale, bias, minimum, maximum,
-                       threshold});
+  std::array tensors = {*first, *second, result};
+  const auto pixels_follow = [&](const ImageTensor& tensor) { return tensor.pixel_stride == result.channels; };
+  if (primary_channel_stride && secondary_channel_stride && std::ranges::all_of(tensors, pixels_follow))
+    for (ImageTensor& tensor : tensors) {
+      tensor.channels = result.width * result.channels;
+      tensor.width = 1;
+    }
+  const auto& [x, y, sum] = tensors;
+  encoding.dispatch({fmt::format("arithmetic_{}", metal_name_of(result.type)),
+                     {uint32_t(operation), uint32_t(comparison), 0, uint32_t(primary_channel_stride),
+                      uint32_t(secondary_channel_stride)}},
+                    threads_over_pixels(sum), threads_along_row(sum.channels), x.place, y.place, sum.place,
+                    KernelArithmetic{for_kernel(x), for_kernel(y), for_kernel(sum), uint32_t(primary_channel_stride),
+                                     uint32_t(secondary_channel_stride), primary_scale, secondary_scale, bias, minimum,
+                                     maximum, threshold});
   return success();
 }
 

@@ -42,6 +42,8 @@ struct KernelReduce {
   float weight;
 };
 
+constexpr size_t channels_of_simdgroup = 32;  // from so many on, a SIMD-group takes a pixel
+
 template <class Interface>
 Interface* init(Interface* kernel, MTL::Device* device, Direction direction, Reduction reduction, const char* call) {
   auto* self = part_of<ReducePart>(kernel);
@@ -72,10 +74,17 @@ Status ReducePart::encode_layer(Encoding& encoding, CnnTask& task) const {
   const size_t stride = direction == Direction::row      ? source.pixel_stride
                         : direction == Direction::column ? source.row_stride
                                                          : 1;
+  const KernelReduce numbers{for_kernel(source), for_kernel(result), uint32_t(count), uint32_t(stride), weight};
+  const bool is_argument = reduction == Reduction::argument_min || reduction == Reduction::argument_max;
+  if (direction == Direction::channels && !is_argument && count >= channels_of_simdgroup) {
+    encoding.dispatch({fmt::format("reduce_together_{}", metal_name_of(result.type)), {uint32_t(reduction)}},
+                      MTL::Size(32, result.width, result.height * result.images), MTL::Size(32, 1, 1), source.place,
+                      result.place, numbers);
+    return success();
+  }
   encoding.dispatch({fmt::format("reduce_{}", metal_name_of(result.type)), {uint32_t(reduction)}},
                     MTL::Size(result.width * result.channels, result.height, result.images),
-                    threads_along_row(result.width * result.channels), source.place, result.place,
-                    KernelReduce{for_kernel(source), for_kernel(result), uint32_t(count), uint32_t(stride), weight});
+                    threads_along_row(result.width * result.channels), source.place, result.place, numbers);
   return success();
 }
 

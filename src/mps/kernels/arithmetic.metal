@@ -4,6 +4,8 @@
 
 constant uint operation [[function_constant(0)]];
 constant uint comparison [[function_constant(1)]];
+constant uint primary_channels [[function_constant(3)]];    // 0: one number for all channels of a pixel
+constant uint secondary_channels [[function_constant(4)]];
 
 enum Operation : uint {
   operation_add, operation_subtract, operation_multiply, operation_divide, operation_compare
@@ -46,10 +48,10 @@ inline ulong place(constant ImageTensor& tensor, uint image, uint x, uint y) {
       device const T* primary [[buffer(0)]], device const T* secondary [[buffer(1)]],                            \
       device T* result [[buffer(2)]], constant Arithmetic& p [[buffer(3)]],                                      \
       uint3 position [[thread_position_in_grid]]) {                                                              \
-    const uint channel = position.x % p.result.channels, x = position.x / p.result.channels;                     \
-    const uint y = position.y, image = position.z;                                                               \
-    const float first = primary[place(p.primary, image, x, y) + channel * p.primary_channel_stride];             \
-    const float second = secondary[place(p.secondary, image, x, y) + channel * p.secondary_channel_stride];      \
+    const uint channel = position.x, x = position.y;                                                             \
+    const uint y = position.z % p.result.height, image = position.z / p.result.height;                           \
+    const float first = primary[place(p.primary, image, x, y) + (primary_channels ? channel : 0)];               \
+    const float second = secondary[place(p.secondary, image, x, y) + (secondary_channels ? channel : 0)];        \
     const float value = combined(p.primary_scale * first, p.secondary_scale * second) + p.bias;                  \
     result[place(p.result, image, x, y) + channel] =                                                             \
         operation == operation_compare ? T(compared(first, second, p.threshold))                                 \

@@ -72,3 +72,31 @@ enum Weighing : uint { weighted_sum, weighted_mean, weighted_by_non_zero };
   }
 WEIGHTED_REDUCE(float)
 WEIGHTED_REDUCE(half)
+
+// A SIMD-group has the channels of one pixel, where there are many.
+template <typename T>
+float reduced_together(device const T* numbers, constant Reduce& p, uint lane) {
+  if (reduction == reduction_sum || reduction == reduction_mean) {
+    float sum = 0;
+    for (uint i = lane; i < p.count; i += 32) sum += float(numbers[i]);
+    sum = simd_sum(sum);
+    return p.weight * (reduction == reduction_mean ? sum / p.count : sum);
+  }
+  float best = numbers[0];
+  for (uint i = lane; i < p.count; i += 32)
+    best = reduction == reduction_min ? min(best, float(numbers[i])) : max(best, float(numbers[i]));
+  return reduction == reduction_min ? simd_min(best) : simd_max(best);
+}
+
+#define REDUCE_TOGETHER(T)                                                                                        \
+  [[host_name("reduce_together_" #T)]] kernel void reduce_together_##T(                                           \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Reduce& p [[buffer(2)]],     \
+      uint3 position [[thread_position_in_grid]]) {                                                               \
+    const uint x = position.y, y = position.z % p.result.height, image = position.z / p.result.height;            \
+    source += image * p.source.image_stride + ulong(y) * p.source.row_stride + x * p.source.pixel_stride;         \
+    const float value = reduced_together(source, p, position.x);                                                  \
+    if (position.x == 0)                                                                                          \
+      result[image * p.result.image_stride + ulong(y) * p.result.row_stride + x * p.result.pixel_stride] = T(value); \
+  }
+REDUCE_TOGETHER(float)
+REDUCE_TOGETHER(half)
