@@ -18,7 +18,6 @@ namespace {
 // As kernels/arithmetic.metal has it.
 struct KernelArithmetic {
   KernelImageTensor primary, secondary, result;
-  uint32_t primary_channel_stride, secondary_channel_stride;
   float primary_scale, secondary_scale, bias, minimum, maximum, threshold;
 };
 
@@ -90,9 +89,8 @@ Status ArithmeticPart::encode_layer(Encoding& encoding, CnnBinaryTask& task) con
                      {uint32_t(operation), uint32_t(comparison), 0, uint32_t(primary_channel_stride),
                       uint32_t(secondary_channel_stride)}},
                     threads_over_pixels(sum), threads_along_row(sum.channels), x.place, y.place, sum.place,
-                    KernelArithmetic{for_kernel(x), for_kernel(y), for_kernel(sum), uint32_t(primary_channel_stride),
-                                     uint32_t(secondary_channel_stride), primary_scale, secondary_scale, bias, minimum,
-                                     maximum, threshold});
+                    KernelArithmetic{for_kernel(x), for_kernel(y), for_kernel(sum), primary_scale, secondary_scale,
+                                     bias, minimum, maximum, threshold});
   return success();
 }
 

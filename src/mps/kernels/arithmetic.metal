@@ -14,7 +14,6 @@ enum Comparison : uint { equal, not_equal, less, less_or_equal, greater, greater
 
 struct Arithmetic {
   ImageTensor primary, secondary, result;
-  uint primary_channel_stride, secondary_channel_stride;
   float primary_scale, secondary_scale, bias, minimum, maximum, threshold;
 };
 
