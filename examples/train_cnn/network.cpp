@@ -15,15 +15,31 @@ constexpr size_t first_size = image_size / 2, second_size = image_size / 4;
 constexpr float keep_probability = 0.5f;
 
 // A batch whose images lie side by side, so that kernels take them as one.
-NS::SharedPtr<NS::Array> new_images(MTL::Device* device, size_t batch, size_t size, size_t channels) {
-  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-  const auto all = NS::TransferPtr(MPS::Image::alloc()->init(
-      device, MPS::ImageDescriptor::imageDescriptor(MPS::ImageFeatureChannelFormatFloat32, size, size, channels, batch,
-                                                    MTL::TextureUsageShaderRead | MTL::TextureUsageShaderWrite)));
+NS::SharedPtr<NS::Array> new_images(MTL::Device* device, MPS::ImageDescriptor* descriptor) {
+  const auto all = NS::TransferPtr(MPS::Image::alloc()->init(device, descriptor));
   if (!all)
     throw training::Failure(training::exit_failed,
                             "the device has no memory left for the images: try a smaller --batch");
   return NS::RetainPtr(all->batchRepresentation());
+}
+
+MPS::ImageDescriptor* describe(MPS::ImageFeatureChannelFormat format, size_t batch, size_t size, size_t channels) {
+  return MPS::ImageDescriptor::imageDescriptor(format, size, size, channels, batch,
+                                               MTL::TextureUsageShaderRead | MTL::TextureUsageShaderWrite);
+}
+
+NS::SharedPtr<NS::Array> new_images(MTL::Device* device, size_t batch, size_t size, size_t channels) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  return new_images(device, describe(MPS::ImageFeatureChannelFormatFloat32, batch, size, channels));
+}
+
+// For what the host writes and never reads.
+NS::SharedPtr<NS::Array> new_inputs(MTL::Device* device, MPS::ImageFeatureChannelFormat format, size_t batch,
+                                    size_t size, size_t channels) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  MPS::ImageDescriptor* descriptor = describe(format, batch, size, channels);
+  descriptor->setCpuCacheMode(MTL::CPUCacheModeWriteCombined);
+  return new_images(device, descriptor);
 }
 
 NS::SharedPtr<MPS::CNNLoss> new_loss(MTL::Device* device, size_t batch) {
@@ -38,8 +54,9 @@ NS::SharedPtr<MPS::CNNLoss> new_loss(MTL::Device* device, size_t batch) {
 }  // namespace
 
 Slot::Slot(MTL::Device* device, size_t batch)
-    : images_(new_images(device, batch, image_size, 1)), logits_(new_images(device, batch, 1, classes)) {
-  const auto one_hot = new_images(device, batch, 1, classes);
+    : images_(new_inputs(device, MPS::ImageFeatureChannelFormatUnorm8, batch, image_size, 1)),
+      logits_(new_images(device, batch, 1, classes)) {
+  const auto one_hot = new_inputs(device, MPS::ImageFeatureChannelFormatFloat32, batch, 1, classes);
   std::vector<NS::SharedPtr<MPS::CNNLossLabels>> labels;
   std::vector<const NS::Object*> objects;
   for (size_t i = 0; i < batch; ++i) {
@@ -51,11 +68,10 @@ Slot::Slot(MTL::Device* device, size_t batch)
 }
 
 void Slot::fill(const Digits& digits, std::span<const uint32_t> indices) {
-  std::array<float, pixels_of_image> pixels;
   for (size_t i = 0; i < images_->count(); ++i) {
     const uint32_t index = indices[i < indices.size() ? i : 0];
-    std::ranges::transform(digits.image(index), pixels.begin(), [](uint8_t grey) { return grey / 255.0f; });
-    images_->object<MPS::Image>(i)->writeBytes(pixels.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+    images_->object<MPS::Image>(i)->writeBytes(digits.image(index).data(), MPS::DataLayoutHeightxWidthxFeatureChannels,
+                                               0);
     std::array<float, classes> one_hot = {};
     one_hot[digits.labels[index]] = 1;
     labels_->object<MPS::CNNLossLabels>(i)->labelsImage()->writeBytes(one_hot.data(),

@@ -28,7 +28,7 @@ struct Info {
 
 enum class Storage {
   shared,
-  shared_on_host,  // the same, for little that kernels seldom read: it stays with the host
+  shared_on_host,  // the same, for what kernels seldom read: it stays with the host
   private_to_device,
 };
 

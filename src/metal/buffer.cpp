@@ -37,7 +37,7 @@ MTL::Buffer* make_buffer(DeviceObject* device, NS::UInteger length, MTL::Resourc
     report_misuse(nullptr, wrong, call);
     return nullptr;
   }
-  auto memory = allocate_memory(*device, length, modes.storage);
+  auto memory = allocate_memory(*device, length, modes.storage, modes.cpu_cache);
   if (!memory) return nullptr;
   const uint64_t size = memory->size;
   return new BufferObject(device, modes, Placement{std::move(memory), 0, size}, length);

@@ -148,7 +148,8 @@ Heap* Device::newHeap(const HeapDescriptor* descriptor) {
     return nullptr;
   }
   if (asked.size > self->info().max_buffer_length) return nullptr;
-  auto memory = allocate_memory(*self, align(asked.size, heap_alignment), asked.storageMode);
+  auto memory =
+      allocate_memory(*self, align(asked.size, heap_alignment), asked.storageMode, asked.cpuCacheMode);
   return memory ? new HeapObject(self, asked, std::move(memory)) : nullptr;
 }
 

@@ -44,11 +44,18 @@ MTL::ResourceOptions ResourceModes::options() const {
   return static_cast<MTL::ResourceOptions>(cpu_cache | storage << storage_shift | hazard_tracking << hazard_shift);
 }
 
-std::shared_ptr<device::Memory> allocate_memory(DeviceObject& device, size_t bytes, MTL::StorageMode storage) {
-  const auto where = storage == MTL::StorageModePrivate ? device::Storage::private_to_device : device::Storage::shared;
+// What the host only writes stays with it: it is read once by a GPU, most often.
+static device::Storage place_of(MTL::StorageMode storage, MTL::CPUCacheMode cpu_cache) {
+  if (storage == MTL::StorageModePrivate) return device::Storage::private_to_device;
+  return cpu_cache == MTL::CPUCacheModeWriteCombined ? device::Storage::shared_on_host : device::Storage::shared;
+}
+
+std::shared_ptr<device::Memory> allocate_memory(DeviceObject& device, size_t bytes, MTL::StorageMode storage,
+                                                MTL::CPUCacheMode cpu_cache) {
+  const device::Storage where = place_of(storage, cpu_cache);
   const bool is_unified = device.info().unified_memory;
   const bool is_small = bytes <= (is_unified ? largest_small_memory : device::largest_memory_on_host) &&
-                        (is_unified || where == device::Storage::shared);
+                        (is_unified || where != device::Storage::private_to_device);
   // With shader validation every buffer has pages of its own: what is beyond its end is nobody's.
   if (is_small && !shader_validation_enabled())
     if (auto small = take_small_memory(*device.device, bytes, where)) return counted(device, std::move(small), nullptr);

@@ -28,7 +28,8 @@ struct ResourceModes {
 
 // Memory that counts in the device's currentAllocatedSize for as long as it lives; null if there is not enough. What
 // was adopted is given back to the program through `released`.
-std::shared_ptr<device::Memory> allocate_memory(DeviceObject& device, size_t bytes, MTL::StorageMode storage);
+std::shared_ptr<device::Memory> allocate_memory(DeviceObject& device, size_t bytes, MTL::StorageMode storage,
+                                                MTL::CPUCacheMode cpu_cache = MTL::CPUCacheModeDefaultCache);
 std::shared_ptr<device::Memory> adopt_memory(DeviceObject& device, void* host, size_t bytes,
                                              std::function<void()> released);
 

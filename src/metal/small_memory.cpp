@@ -40,8 +40,8 @@ class Pool {
 
  private:
   void cut_slab(device::Device& device, device::Storage storage, size_t size_class) {
-    const bool is_shared = storage == device::Storage::shared;
-    auto slab = device.allocate(slab_bytes, is_shared ? device::Storage::shared_on_host : storage);
+    const bool is_private = storage == device::Storage::private_to_device;
+    auto slab = device.allocate(slab_bytes, is_private ? storage : device::Storage::shared_on_host);
     if (!slab || !(*slab)->host) return;
     const size_t bytes = smallest << size_class;
     for (size_t end = slab_bytes; end > 0; end -= bytes)

@@ -185,7 +185,7 @@ Texture* Device::newTexture(const TextureDescriptor* descriptor) {
     return nullptr;
   }
   if (layout->bytes > self->info().max_buffer_length) return nullptr;
-  auto memory = allocate_memory(*self, layout->bytes, asked.storageMode);
+  auto memory = allocate_memory(*self, layout->bytes, asked.storageMode, asked.cpuCacheMode);
   if (!memory) return nullptr;
   const uint64_t size = memory->size;
   return make_texture(self, asked, Placement{std::move(memory), 0, size}, layout->description);

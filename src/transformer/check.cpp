@@ -1,17 +1,11 @@
 #include "transformer/check.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "formats/tensor_size.hpp"
 #include "transformer/tensor_memory.hpp"
 
 namespace metalloid::transformer {
-
-std::string text_of(const std::vector<size_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
 
 bool is_aligned(const Tensor& tensor) {
   const auto address = reinterpret_cast<uintptr_t>(tensor.memory()->host) + tensor.offset();

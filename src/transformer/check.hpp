@@ -2,7 +2,7 @@
 // the argument; until the caller has asked for it, no more work is done.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <initializer_list>
 #include <metalloid/backend.hpp>
@@ -38,10 +38,23 @@ class Check {
   const char* const call_;
 };
 
-// [2, 3, 4]
-std::string text_of(const std::vector<size_t>& shape);
+// A shape in a sentence: [2, 3, 4]. It becomes text only if the sentence is needed.
+struct ShapeText {
+  const std::vector<size_t>& shape;
+};
+inline ShapeText text_of(const std::vector<size_t>& shape) {
+  return {shape};
+}
 
 // Whether it lies where its type allows.
 bool is_aligned(const Tensor& tensor);
 
 }  // namespace metalloid::transformer
+
+template <>
+struct fmt::formatter<metalloid::transformer::ShapeText> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  auto format(const metalloid::transformer::ShapeText& text, format_context& context) const {
+    return fmt::format_to(context.out(), "[{}]", fmt::join(text.shape, ", "));
+  }
+};

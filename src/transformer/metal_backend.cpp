@@ -95,6 +95,12 @@ class MetalOperations final : public Operations {
       std::memcpy(tensor.memory()->host + tensor.offset(), source, tensor.bytes());
       return success();
     }
+    constexpr size_t most_constant_bytes = 4096;
+    if (tensor.bytes() <= most_constant_bytes && tensor.bytes() % 4 == 0 && tensor.offset() % 4 == 0) {
+      commands_.dispatch_threads({"put_kernel"}, MTL::Size(tensor.bytes() / 4, 1, 1), tensor,
+                                 HostBytes{source, tensor.bytes()});
+      return success();
+    }
     return through_shared_memory(
         tensor,
         [&](std::byte* shared, size_t first, size_t bytes) {

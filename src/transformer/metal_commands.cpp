@@ -2,14 +2,24 @@
 
 #include <fmt/format.h>
 
+#include "mps/core/device_kind.hpp"
 #include "transformer/metal_memory.hpp"
 
 extern "C" const std::byte metalloid_transformer_kernels[], metalloid_transformer_kernels_end[];
 
 namespace metalloid::transformer {
 
+namespace {
+
+constexpr size_t most_dispatches = 16;  // of a command buffer for a GPU
+constexpr size_t most_under_way = 32;   // command buffers
+
+}  // namespace
+
 MetalCommands::MetalCommands(NS::SharedPtr<MTL::Device> device)
-    : device_(std::move(device)), queue_(NS::TransferPtr(device_->newCommandQueue())) {}
+    : device_(std::move(device)),
+      is_gpu_(mps::is_gpu(device_.get())),
+      queue_(NS::TransferPtr(device_->newCommandQueue())) {}
 
 bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
   // Command buffers may outlive static objects.
@@ -20,6 +30,8 @@ bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
     fail(pipeline.error());
     return false;
   }
+  if (is_gpu_ && dispatches_ == most_dispatches) commit();
+  ++dispatches_;
   if (!encoder_) {
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     begin_command_buffer();
@@ -57,18 +69,24 @@ void MetalCommands::commit() {
   command_buffer_->commit();
   committed_.push_back(std::move(command_buffer_));
   command_buffer_.reset();
+  dispatches_ = 0;
+  if (committed_.size() <= most_under_way) return;
+  wait_for(committed_.front().get());
+  committed_.pop_front();
+}
+
+void MetalCommands::wait_for(MTL::CommandBuffer* command_buffer) {
+  command_buffer->waitUntilCompleted();
+  const NS::Error* error = command_buffer->error();
+  if (!error) return;
+  fail(error->localizedDescription()->utf8String());
+  if (error->code() == MTL::CommandBufferErrorDeviceRemoved) is_lost_ = true;
 }
 
 Status MetalCommands::finish() {
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   commit();
-  for (const auto& command_buffer : committed_) {
-    command_buffer->waitUntilCompleted();
-    if (const NS::Error* error = command_buffer->error()) {
-      fail(error->localizedDescription()->utf8String());
-      if (error->code() == MTL::CommandBufferErrorDeviceRemoved) is_lost_ = true;
-    }
-  }
+  for (const auto& command_buffer : committed_) wait_for(command_buffer.get());
   committed_.clear();
   if (error_.empty()) return success();
   return Error{std::exchange(error_, {})};

@@ -1,25 +1,32 @@
 // The command buffer that operations are encoded into, and those that were committed before it. Kernels that follow
-// each other share an encoder, in which they run one after the other.
+// each other share an encoder, in which they run one after the other. A GPU is given them piece by piece: it works on
+// one while the host encodes the next.
 #pragma once
 
 #include <Metal/Metal.hpp>
+#include <deque>
 #include <functional>
 #include <metalloid/backend.hpp>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "mps/core/pipelines.hpp"
 
 namespace metalloid::transformer {
 
-// A tensor, or a buffer that takes a tensor's place.
+// A tensor, which must stay, or a buffer that takes a tensor's place.
 struct Place {
-  explicit Place(const Tensor& tensor) : tensor(tensor) {}
+  explicit Place(const Tensor& tensor) : tensor(&tensor) {}
   explicit Place(MTL::Buffer* buffer) : buffer(buffer) {}
 
-  Tensor tensor;
+  const Tensor* tensor = nullptr;
   MTL::Buffer* buffer = nullptr;
+};
+
+// Numbers of the host, 4 KiB at most, that become constants.
+struct HostBytes {
+  const void* data;
+  size_t count;
 };
 
 class MetalCommands {
@@ -65,13 +72,15 @@ class MetalCommands {
   bool begin_dispatch(const mps::KernelFunction& function);
   void begin_command_buffer();
   void end_encoder();
+  void wait_for(MTL::CommandBuffer* command_buffer);
   void set(const Tensor& tensor, NS::UInteger index) { encoder_->setBuffer(buffer_of(tensor), tensor.offset(), index); }
   void set(const Place& place, NS::UInteger index) {
     if (place.buffer)
       encoder_->setBuffer(place.buffer, 0, index);
     else
-      set(place.tensor, index);
+      set(*place.tensor, index);
   }
+  void set(const HostBytes& bytes, NS::UInteger index) { encoder_->setBytes(bytes.data, bytes.count, index); }
   template <class Value>
   void set(const Value& value, NS::UInteger index) {
     static_assert(std::is_trivially_copyable_v<Value> && !std::is_pointer_v<Value>);
@@ -79,10 +88,12 @@ class MetalCommands {
   }
 
   NS::SharedPtr<MTL::Device> device_;
+  const bool is_gpu_;
   NS::SharedPtr<MTL::CommandQueue> queue_;
   NS::SharedPtr<MTL::CommandBuffer> command_buffer_;
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder_;
-  std::vector<NS::SharedPtr<MTL::CommandBuffer>> committed_;
+  size_t dispatches_ = 0;  // in the command buffer
+  std::deque<NS::SharedPtr<MTL::CommandBuffer>> committed_;
   std::string error_;
   bool is_lost_ = false;
 };

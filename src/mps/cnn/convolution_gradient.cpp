@@ -49,7 +49,7 @@ void encode_sum_of_parts(Encoding& encoding, Operand sums, Operand result, size_
 
 // The sum of all pixels. On a GPU many threads have a part of a channel's rows each.
 void encode_biases_gradient(Encoding& encoding, const ImageTensor& gradient, Operand result) {
-  constexpr size_t most_parts = 512;
+  constexpr size_t most_parts = 4096;
   const size_t rows = gradient.images * gradient.height;
   const size_t parts = is_gpu(encoding.device()) ? std::min(rows, most_parts) : 1;
   const MTL::Size simdgroup(32, 1, 1);

@@ -108,15 +108,33 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, const Dropou
 
 }  // namespace
 
+// Whether the masks of all images have their places already, from an earlier step, in a buffer that is all theirs.
+static bool have_places(const std::vector<MPS::State*>& states, const Mask& mask, size_t images) {
+  const MTL::Resource* buffer = nullptr;
+  for (size_t image = 0; image < images; ++image) {
+    const auto* state = image < states.size() ? shared_part_of<DropoutStatePart>(states[image]) : nullptr;
+    if (!state || state->command_buffer || state->resources.empty()) return false;
+    if (image == 0) buffer = state->resources[0].made.get();
+    if (!buffer || state->resources[0].made.get() != buffer || state->mask_offset != image * mask.numbers())
+      return false;
+  }
+  return static_cast<const MTL::Buffer*>(buffer)->length() == mask.numbers() * images;
+}
+
 // A buffer for the masks of all images, which their states share.
 static Result<Operand> new_masks(const std::vector<MPS::State*>& states, const DropoutSettings& settings,
                                  const Mask& mask, const ImageTensor& result) {
   MTL::Buffer* buffer = nullptr;
+  const bool are_there = have_places(states, mask, result.images);
   for (size_t image = 0; image < result.images; ++image) {
     auto* state = image < states.size() ? shared_part_of<DropoutStatePart>(states[image]) : nullptr;
     if (!state) return Error{"destinationState is no state of a dropout, or there is none for each image"};
     state->settings = settings;
     state->mask_channels = result.channels;
+    if (are_there) {
+      buffer = state->buffer(0);
+      continue;
+    }
     state->mask_offset = image * mask.numbers();
     state->resources.clear();
     if (!buffer) {

@@ -176,7 +176,8 @@ Status LossPart::encode_layer(Encoding& encoding, CnnTask& task) const {
                           shift * float(loss.across_batch ? losses.images : 1),
                           uint32_t(by_weights),
                           uint32_t(loss.across_batch)};
-  const MTL::Size threads = threads_for_row(encoding.device(), losses.height * losses.row_stride);
+  const MTL::Size threads =
+      threads_for_row(encoding.device(), losses.height * losses.row_stride * (loss.across_batch ? losses.images : 1));
   encoding.dispatch({"loss_sum", constants}, MTL::Size(threads.width * (loss.across_batch ? 1 : losses.images), 1, 1),
                     threads, losses.place, weights.place, result->place, sum);
   return success();

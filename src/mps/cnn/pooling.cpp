@@ -123,17 +123,32 @@ Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   return success();
 }
 
+// Whether the windows lie side by side and cover the source, of which the whole gradient is wanted.
+static bool are_tiles(const WindowGeometry& window, const CnnGradientTask& task) {
+  const ImageTensor& results = task.gradient;
+  const auto covers = [&](const ImageTensor& tensor) {
+    return tensor.width == results.width * window.kernel_width &&
+           tensor.height == results.height * window.kernel_height;
+  };
+  return window.stride_x == window.kernel_width && window.stride_y == window.kernel_height && window.dilation_x == 1 &&
+         window.dilation_y == 1 && window.left() == 0 && window.top() == 0 && covers(task.source) &&
+         covers(task.destination);
+}
+
 Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask& task) const {
   const auto* forward = shared_part_of<PoolingStatePart>(task.states.front());
   if (!forward) return Error{"gradientState is no state of a pooling"};
   if (task.destination.width > task.source.width || task.destination.height > task.source.height ||
       task.destination.channels > task.gradient.channels)
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
-  encoding.dispatch({fmt::format("pool_{}_gradient_{}", kernel_name_of(kind), metal_name_of(task.source.type)),
+  const bool tiles = are_tiles(forward->geometry, task);
+  ImageTensor done = tiles ? task.gradient : task.destination;
+  done.channels = task.destination.channels;
+  encoding.dispatch({fmt::format("pool_{}_gradient_{}{}", kernel_name_of(kind), tiles ? "tiles_" : "",
+                                 metal_name_of(task.source.type)),
                      known(forward->geometry)},
-                    threads_over_pixels(task.destination), pixel_threadgroup(encoding), task.source.place,
-                    task.gradient.place, task.destination.place,
-                    for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),
+                    threads_over_pixels(done), pixel_threadgroup(encoding), task.source.place, task.gradient.place,
+                    task.destination.place, for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),
                     mps::for_kernel(task.destination));
   return success();
 }

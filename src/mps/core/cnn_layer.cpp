@@ -9,11 +9,11 @@ namespace metalloid::mps {
 
 Status check_batch(std::span<ImageObject* const> images, const char* name) {
   if (images.empty()) return Error{fmt::format("{}s is empty", name)};
-  for (const ImageObject* image : images)
-    if (!image) return Error{fmt::format("{} is null", name)};
+  if (!images.front()) return Error{fmt::format("{} is null", name)};
   if (images.size() == 1) return success();
   const ImageShape& first = images.front()->shape;
   for (const ImageObject* image : images) {
+    if (!image) return Error{fmt::format("{} is null", name)};
     const ImageShape& shape = image->shape;
     if (shape.images != 1) return Error{fmt::format("{}s must have one image each, not {}", name, shape.images)};
     if (shape.width != first.width || shape.height != first.height || shape.channels != first.channels)
@@ -73,11 +73,11 @@ void mark_as_read(std::span<ImageObject* const> images) {
 }
 
 void mark_as_read(std::span<MPS::State* const> states) {
-  std::vector<MPS::State*> different;
-  std::ranges::unique_copy(states, std::back_inserter(different));
-  keep_different(different);
-  for (MPS::State* state : different)
-    if (auto* part = shared_part_of<StatePart>(state)) part->was_read();
+  std::vector<StatePart*> temporary;
+  for (MPS::State* state : states)
+    if (auto* part = shared_part_of<StatePart>(state); part && part->command_buffer) temporary.push_back(part);
+  keep_different(temporary);
+  for (StatePart* state : temporary) state->was_read();
 }
 
 MPS::NNPadding* padding_of(const LayerPart& layer) {

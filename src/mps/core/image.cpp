@@ -6,7 +6,9 @@
 #include <cstring>
 #include <set>
 
+#include "foundation/array.hpp"
 #include "foundation/misuse.hpp"
+#include "metal/resource.hpp"
 #include "mps/core/image_memory.hpp"
 #include "mps/core/image_texture.hpp"
 #include "mps/core/temporary_memory.hpp"
@@ -75,10 +77,7 @@ NS::Object* ImageDescriptorObject::contentCopy() const {
 }
 
 std::vector<ImageObject*> images_of(const MPS::ImageBatch* batch) {
-  std::vector<ImageObject*> images;
-  if (batch) images.reserve(batch->count());
-  for (NS::UInteger i = 0; batch && i < batch->count(); ++i) images.push_back(body(batch->object<MPS::Image>(i)));
-  return images;
+  return foundation::elements_of<ImageObject>(batch);
 }
 
 MPS::ImageBatch* batch_of(const std::vector<ImageObject*>& images) {
@@ -102,7 +101,14 @@ Object* refused(Object* object, const char* call, const std::string& reason) {
 }
 
 bool allocate(ImageObject& image, const ImageDescriptorObject& descriptor) {
-  ImageMemory memory = take_image_memory(image.device.get(), descriptor.storage_mode, bytes_of(image.shape));
+  const MTL::ResourceOptions options =
+      metal::ResourceModes{.storage = descriptor.storage_mode, .cpu_cache = descriptor.cpu_cache_mode}.options();
+  // One that holds several is a batch by itself.
+  ImageMemory memory;
+  if (image.shape.images > 1)
+    memory.buffer = NS::TransferPtr(image.device->newBuffer(bytes_of(image.shape), options));
+  else
+    memory = take_image_memory(image.device.get(), options, bytes_of(image.shape));
   if (!memory.buffer) return false;
   image.buffer = std::move(memory.buffer);
   image.offset = memory.offset;

@@ -76,15 +76,15 @@ void for_each_run(const ImageObject* image, const char* call, Bytes* bytes, MPS:
   if (!host) return foundation::report_misuse(call, host.error());
   const size_t count = channels.numberOfFeatureChannelsToReadWrite, number = host->number;
   const HostStrides strides = strides_of(layout, number, count, bytes_per_row, bytes_per_image);
+  const bool pixels_are_runs = strides.channel == number && host->slice == 0;
+  const bool rows_are_runs = pixels_are_runs && strides.pixel == host->pixel && count * number == host->pixel;
+  const size_t channels_of_run = pixels_are_runs ? count : 1, pixels_of_run = rows_are_runs ? region.size.width : 1;
   for (size_t y = 0; y < region.size.height; ++y)
-    for (size_t x = 0; x < region.size.width; ++x)
-      for (size_t c = 0; c < count;) {
-        const bool side_by_side = strides.channel == number && host->slice == 0;
-        const size_t run = side_by_side ? count : 1;
+    for (size_t x = 0; x < region.size.width; x += pixels_of_run)
+      for (size_t c = 0; c < count; c += channels_of_run)
         transfer(bytes + y * strides.row + x * strides.pixel + c * strides.channel,
-                 host->at(region.origin.x + x, region.origin.y + y, channels.featureChannelOffset + c), run * number);
-        c += run;
-      }
+                 host->at(region.origin.x + x, region.origin.y + y, channels.featureChannelOffset + c),
+                 pixels_of_run * channels_of_run * number);
 }
 
 // Bytes of a row and of a plane of one channel where the numbers have no gaps.

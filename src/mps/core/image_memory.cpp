@@ -6,8 +6,6 @@
 #include <tuple>
 #include <vector>
 
-#include "metal/resource.hpp"
-
 namespace metalloid::mps {
 namespace {
 
@@ -16,11 +14,10 @@ constexpr size_t largest_slab = size_t{128} << 20, most_places = 1024;
 
 class Slab {
  public:
-  Slab(MTL::Device* device, MTL::StorageMode storage, size_t bytes)
-      : bytes_(bytes), taken_(std::clamp<size_t>(largest_slab / bytes, 1, most_places)) {
-    buffer_ =
-        NS::TransferPtr(device->newBuffer(bytes * taken_.size(), metal::ResourceModes{.storage = storage}.options()));
-  }
+  Slab(MTL::Device* device, MTL::ResourceOptions options, size_t bytes)
+      : bytes_(bytes),
+        taken_(std::clamp<size_t>(largest_slab / bytes, 1, most_places)),
+        buffer_(NS::TransferPtr(device->newBuffer(bytes * taken_.size(), options))) {}
 
   const NS::SharedPtr<MTL::Buffer>& buffer() const { return buffer_; }
   bool is_empty() const {
@@ -40,18 +37,18 @@ class Slab {
  private:
   const size_t bytes_;
   std::vector<bool> taken_;
-  NS::SharedPtr<MTL::Buffer> buffer_;
+  const NS::SharedPtr<MTL::Buffer> buffer_;
 };
 
 class Slabs {
  public:
-  ImageMemory take(MTL::Device* device, MTL::StorageMode storage, size_t bytes) {
+  ImageMemory take(MTL::Device* device, MTL::ResourceOptions options, size_t bytes) {
     std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Slab>>& slabs = slabs_[{device, storage, bytes}];
+    std::vector<std::shared_ptr<Slab>>& slabs = slabs_[{device, options, bytes}];
     ImageMemory memory;
     for (const std::shared_ptr<Slab>& slab : slabs)
       if (slab->take(memory.offset)) return complete(slab, std::move(memory), slabs);
-    auto slab = std::make_shared<Slab>(device, storage, bytes);
+    auto slab = std::make_shared<Slab>(device, options, bytes);
     if (!slab->buffer()) return {};
     slab->take(memory.offset);
     slabs.push_back(slab);
@@ -71,14 +68,14 @@ class Slabs {
   }
 
   std::mutex mutex_;
-  std::map<std::tuple<MTL::Device*, MTL::StorageMode, size_t>, std::vector<std::shared_ptr<Slab>>> slabs_;
+  std::map<std::tuple<MTL::Device*, MTL::ResourceOptions, size_t>, std::vector<std::shared_ptr<Slab>>> slabs_;
 };
 
 }  // namespace
 
-ImageMemory take_image_memory(MTL::Device* device, MTL::StorageMode storage, size_t bytes) {
+ImageMemory take_image_memory(MTL::Device* device, MTL::ResourceOptions options, size_t bytes) {
   static Slabs& slabs = *new Slabs;  // images may outlive static objects
-  return slabs.take(device, storage, bytes);
+  return slabs.take(device, options, bytes);
 }
 
 }  // namespace metalloid::mps

@@ -14,6 +14,6 @@ struct ImageMemory {
 };
 
 // Zeros when the slab is new; what an earlier image left there, otherwise.
-ImageMemory take_image_memory(MTL::Device* device, MTL::StorageMode storage, size_t bytes);
+ImageMemory take_image_memory(MTL::Device* device, MTL::ResourceOptions options, size_t bytes);
 
 }  // namespace metalloid::mps

@@ -68,16 +68,14 @@ ImageTensor stored_region(const ImageObject& image, const ImageArea& region) {
   return tensor;
 }
 
-// The region of image i of a batch.
-ImageTensor stored_region(std::span<ImageObject* const> images, size_t i, ImageArea region) {
-  if (images.size() > 1) region.images = 1;
-  return stored_region(*images[i], region);
+// What keeps an image's memory: the images of a batch are often parts of one.
+NS::Object* keeper_of(ImageObject& image) {
+  return image.parent ? static_cast<NS::Object*>(image.parent.get()) : &image;
 }
 
-// The batch as one tensor where it lies, if its images are at a constant distance and of this type.
-bool in_place(std::span<ImageObject* const> images, const ImageArea& region, MPS::DataType type, ImageTensor& tensor) {
+// The batch as one tensor where it lies, if its images are at a constant distance.
+bool in_a_row(std::span<ImageObject* const> images, const ImageArea& region, ImageTensor& tensor) {
   const ImageObject& first = *images.front();
-  if (first.shape.format != format_of(type)) return false;
   tensor = stored_region(first, region);
   if (images.size() == 1) return true;
   const size_t bytes = bytes_of(first.shape.format);
@@ -93,6 +91,25 @@ bool in_place(std::span<ImageObject* const> images, const ImageArea& region, MPS
   }
   tensor.image_stride = distance / bytes;
   return true;
+}
+
+// And if its numbers are of this type.
+bool in_place(std::span<ImageObject* const> images, const ImageArea& region, MPS::DataType type, ImageTensor& tensor) {
+  return images.front()->shape.format == format_of(type) && in_a_row(images, region, tensor);
+}
+
+// Images of a batch that are copied at once: all, if they lie in a row, or else each.
+struct Piece {
+  size_t first;
+  ImageTensor tensor;
+};
+std::vector<Piece> pieces_of(std::span<ImageObject* const> images, ImageArea region) {
+  ImageTensor row;
+  if (in_a_row(images, region, row)) return {{0, row}};
+  region.images = 1;
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < images.size(); ++i) pieces.push_back({i, stored_region(*images[i], region)});
+  return pieces;
 }
 
 }  // namespace
@@ -139,18 +156,18 @@ Result<ImageTensor> ImageWork::source(std::span<ImageObject* const> images, cons
   for (ImageObject* image : images) {
     if (image->block && image->read_count == 0)
       return Error{"a temporary image is read whose readCount is 0: its memory is used by others"};
-    encoding_.keep(image);
+    encoding_.keep(keeper_of(*image));
     if (image->is_copy_of_texture) copy_from_texture(encoding_, *image);
   }
   ImageTensor tensor;
   if (in_place(images, region, type, tensor)) return tensor;
   tensor = scratch_tensor(region.images, region.height, region.width, region.channels, type);
   tensor.padding_is_zero = true;
-  for (size_t i = 0; i < images.size(); ++i) {
+  for (const Piece& piece : pieces_of(images, region)) {
     ImageTensor part = tensor;
-    part.place = tensor.place + i * tensor.image_stride * tensor.number_bytes();
-    if (images.size() > 1) part.images = 1;
-    encode_copy(encoding_, {stored_region(images, i, region), images[i]->shape.format}, {part, format_of(type)},
+    part.place = tensor.place + piece.first * tensor.image_stride * tensor.number_bytes();
+    part.images = piece.tensor.images;
+    encode_copy(encoding_, {piece.tensor, images[piece.first]->shape.format}, {part, format_of(type)},
                 tensor.pixel_stride, 0, 0, MPS::ImageEdgeModeZero);
   }
   return tensor;
@@ -162,7 +179,7 @@ Result<ImageTensor> ImageWork::destination(std::span<ImageObject* const> images,
   for (ImageObject* image : images) {
     if (image->block && image->read_count == 0)
       return Error{"a temporary image is written whose readCount is 0: its memory is used by others"};
-    encoding_.keep(image);
+    encoding_.keep(keeper_of(*image));
     has_textures |= image->is_copy_of_texture;
   }
   ImageTensor tensor;
@@ -173,18 +190,18 @@ Result<ImageTensor> ImageWork::destination(std::span<ImageObject* const> images,
 }
 
 void ImageWork::finish() {
-  for (const Pending& work : pending_)
-    for (size_t i = 0; i < work.images.size(); ++i) {
-      const ImageObject& image = *work.images[i];
-      const ImageTensor result = stored_region(work.images, i, work.region);
+  for (const Pending& work : pending_) {
+    for (const Piece& piece : pieces_of(work.images, work.region)) {
       ImageTensor part = work.tensor;
-      part.place = part.place + i * part.image_stride * part.number_bytes();
-      part.images = result.images;
-      if (part.place != result.place)
-        encode_copy(encoding_, {part, format_of(part.type)}, {result, image.shape.format}, part.channels, 0, 0,
-                    MPS::ImageEdgeModeZero);
-      if (image.is_copy_of_texture) copy_to_texture(encoding_, image);
+      part.place = part.place + piece.first * part.image_stride * part.number_bytes();
+      part.images = piece.tensor.images;
+      if (part.place != piece.tensor.place)
+        encode_copy(encoding_, {part, format_of(part.type)}, {piece.tensor, work.images[piece.first]->shape.format},
+                    part.channels, 0, 0, MPS::ImageEdgeModeZero);
     }
+    for (const ImageObject* image : work.images)
+      if (image->is_copy_of_texture) copy_to_texture(encoding_, *image);
+  }
   pending_.clear();
 }
 

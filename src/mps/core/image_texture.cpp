@@ -118,7 +118,7 @@ Status show_texture(ImageObject& image, MTL::Texture* texture, size_t channels) 
   image.is_copy_of_texture = true;
   image.pixel_stride = stored_channels(channels);
   image.image_stride = image.shape.height * image.row_stride();
-  ImageMemory memory = take_image_memory(image.device.get(), MTL::StorageModePrivate, bytes_of(image.shape));
+  ImageMemory memory = take_image_memory(image.device.get(), MTL::ResourceStorageModePrivate, bytes_of(image.shape));
   if (!memory.buffer) return Error{fmt::format("there is no memory for {} bytes", bytes_of(image.shape))};
   image.buffer = std::move(memory.buffer);
   image.offset = memory.offset;

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "foundation/array.hpp"
 #include "foundation/misuse.hpp"
 #include "metal/buffer.hpp"
 #include "metal/texture.hpp"
@@ -42,9 +43,7 @@ void StatePart::set_read_count(NS::UInteger count) {
 }
 
 std::vector<MPS::State*> states_of(const MPS::StateBatch* batch) {
-  std::vector<MPS::State*> states;
-  for (NS::UInteger i = 0; batch && i < batch->count(); ++i) states.push_back(batch->object<MPS::State>(i));
-  return states;
+  return foundation::elements_of<MPS::State>(batch);
 }
 
 namespace {

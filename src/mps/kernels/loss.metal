@@ -105,7 +105,7 @@ struct LossSum {
   uint divides_by_weights, across_batch;
 };
 
-// A threadgroup for each image, or one for all of them.
+// A threadgroup for each image, or one for all of them. Losses have no gaps.
 [[host_name("loss_sum")]] kernel void loss_sum(
     device const float* losses [[buffer(0)]], device const float* weights [[buffer(1)]],
     device float* result [[buffer(2)]], constant LossSum& p [[buffer(3)]],
@@ -116,18 +116,19 @@ struct LossSum {
   const uint first = p.across_batch ? 0 : group, last = p.across_batch ? p.losses.images : group + 1;
   const uint row = p.losses.width * p.losses.channels, count = row * p.losses.height;
   float sum = 0, used = 0;
-  for (uint image = first; image < last; ++image)
-    for (uint i = thread_index; i < count; i += threads) {
-      sum += losses[image * p.losses.image_stride + i];
-      if (has_weights && p.divides_by_weights)
-        used += weights[place(p.weights, image, i % row / p.losses.channels, i / row, i % p.losses.channels)] != 0;
+  losses += ulong(first) * count;
+  for (ulong i = thread_index; i < ulong(last - first) * count; i += threads) {
+    sum += losses[i];
+    if (has_weights && p.divides_by_weights) {
+      const uint image = first + uint(i / count), at = uint(i % count);
+      used += weights[place(p.weights, image, at % row / p.losses.channels, at / row, at % p.losses.channels)] != 0;
     }
+  }
   sum = sum_over_threadgroup(sum, shared, simdgroup, simdgroups);
   if (has_weights && p.divides_by_weights) {
     used = sum_over_threadgroup(used, shared, simdgroup, simdgroups);
     sum = used == 0 ? 0 : sum / used;
   }
-  if (thread_index != 0) return;
-  for (uint image = first; image < last; ++image)
+  for (uint image = first + thread_index; image < last; image += threads)
     result[image * p.result_stride] = image == first ? sum * p.scale + p.shift : 0;
 }

@@ -155,6 +155,25 @@ void pool_gradient(device const T* source, device const T* gradient, device T* o
   of_source[image * written.image_stride + ulong(y) * written.row_stride + x * written.pixel_stride + channel] = T(sum);
 }
 
+// The same where windows lie side by side and cover the source: each gives its pixels what they get.
+template <typename T, typename Kind>
+void pool_gradient_tiles(device const T* source, device const T* gradient, device T* of_source, constant Pooling& p,
+                         constant ImageTensor& written, uint3 position) {
+  const uint channel = position.x, i = position.y;
+  const uint j = position.z % p.result.height, image = position.z / p.result.height;
+  const int left = int(i * kernel_width(p)), top = int(j * kernel_height(p));
+  source += image * p.source.image_stride + channel;
+  of_source += image * written.image_stride + channel;
+  const Window window = Kind::over(source, p, left, top);
+  const float of_result =
+      gradient[image * p.result.image_stride + ulong(j) * p.result.row_stride + i * p.result.pixel_stride + channel];
+  for (int y = top; y < top + int(kernel_height(p)); ++y)
+    for (int x = left; x < left + int(kernel_width(p)); ++x) {
+      const float slope = Kind::slope(source, p, window, left, top, x, y);
+      of_source[ulong(y) * written.row_stride + x * written.pixel_stride] = T(slope == 0 ? 0 : slope * of_result);
+    }
+}
+
 #define POOLING(T, name, Kind)                                                                                    \
   [[host_name("pool_" #name "_" #T)]] kernel void pool_##name##_##T(                                              \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Pooling& p [[buffer(2)]],    \
@@ -166,6 +185,12 @@ void pool_gradient(device const T* source, device const T* gradient, device T* o
       device T* of_source [[buffer(2)]], constant Pooling& p [[buffer(3)]],                                       \
       constant ImageTensor& written [[buffer(4)]], uint3 position [[thread_position_in_grid]]) {                  \
     pool_gradient<T, Kind<T>>(source, gradient, of_source, p, written, position);                                 \
+  }                                                                                                               \
+  [[host_name("pool_" #name "_gradient_tiles_" #T)]] kernel void pool_##name##_gradient_tiles_##T(                \
+      device const T* source [[buffer(0)]], device const T* gradient [[buffer(1)]],                               \
+      device T* of_source [[buffer(2)]], constant Pooling& p [[buffer(3)]],                                       \
+      constant ImageTensor& written [[buffer(4)]], uint3 position [[thread_position_in_grid]]) {                  \
+    pool_gradient_tiles<T, Kind<T>>(source, gradient, of_source, p, written, position);                           \
   }
 #define EACH_POOLING(T) POOLING(T, max, Largest) POOLING(T, average, Mean) POOLING(T, l2_norm, Length)
 EACH_POOLING(float) EACH_POOLING(half)

@@ -32,9 +32,28 @@ struct Sums {
 };
 
 // Single tokens: a threadgroup has a head, and its SIMD-groups take turns with blocks of keys. The scores of a block end up
-// in a thread each, so that exponentials are taken of all at once.
+// in a thread each, so that exponentials are taken of all at once. Of a short block, as GPUs have it, all keys and values
+// are read before anything waits for them.
 constant uint block [[function_constant(1)]];  // 32 at most
-constant constexpr uint most_groups = 16;
+constant constexpr uint most_groups = 16, most_ahead = 8;
+constant const bool reads_ahead = block <= most_ahead;
+
+// A block of keys or values; the last is there again where it has fewer.
+template <typename T>
+struct Ahead {
+  T numbers[most_ahead][most_parts];
+
+  Ahead() = default;
+  Ahead(device const T* heads, uint first, uint there, uint stride, uint size, uint lane) {
+    #pragma unroll
+    for (uint i = 0; i < most_ahead; ++i) {
+      device const T* head = heads + ulong(first + min(i, there - 1)) * stride;
+      #pragma unroll
+      for (uint p = 0; p < most_parts; ++p)
+        if (p < parts) numbers[i][p] = p * 32 + lane < size ? head[p * 32 + lane] : T(0);
+    }
+  }
+};
 
 template <typename T>
 kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], device const T* keys [[buffer(1)]],
@@ -57,25 +76,50 @@ kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], de
   Sums sums;
   for (uint first = simdgroup * block; first < length; first += simdgroups * block) {
     const uint there = min(length - first, block);
+    Ahead<T> values_ahead;
     float score = -INFINITY;
-    for (uint i = 0; i < there; ++i) {
-      device const T* key = keys + ulong(first + i) * stride;
-      float sum = 0;
+    if (reads_ahead) {
+      const Ahead<T> keys_ahead(keys, first, there, stride, size, lane);
+      values_ahead = Ahead<T>(all_values, first, there, stride, size, lane);
       #pragma unroll
-      for (uint p = 0; p < most_parts; ++p)
-        if (p < parts) sum += query[p] * part_of(key, p, lane, size);
-      sum = simd_sum(sum);
-      if (lane == i) score = sum;
+      for (uint i = 0; i < most_ahead; ++i) {
+        float sum = 0;
+        #pragma unroll
+        for (uint p = 0; p < most_parts; ++p)
+          if (p < parts) sum += query[p] * float(keys_ahead.numbers[i][p]);
+        sum = simd_sum(sum);
+        if (lane == i && i < there) score = sum;
+      }
+    } else {
+      for (uint i = 0; i < there; ++i) {
+        device const T* key = keys + ulong(first + i) * stride;
+        float sum = 0;
+        #pragma unroll
+        for (uint p = 0; p < most_parts; ++p)
+          if (p < parts) sum += query[p] * part_of(key, p, lane, size);
+        sum = simd_sum(sum);
+        if (lane == i) score = sum;
+      }
     }
     sums.make_room(simd_max(score));
     const float weight = exp(score - sums.largest);
     sums.total += simd_sum(weight);
-    for (uint i = 0; i < there; ++i) {
-      const float own_weight = simd_shuffle(weight, ushort(i));
-      device const T* value = all_values + ulong(first + i) * stride;
+    if (reads_ahead) {
       #pragma unroll
-      for (uint p = 0; p < most_parts; ++p)
-        if (p < parts) sums.values[p] += own_weight * part_of(value, p, lane, size);
+      for (uint i = 0; i < most_ahead; ++i) {
+        const float own_weight = simd_shuffle(weight, ushort(i));
+        #pragma unroll
+        for (uint p = 0; p < most_parts; ++p)
+          if (p < parts) sums.values[p] += own_weight * float(values_ahead.numbers[i][p]);
+      }
+    } else {
+      for (uint i = 0; i < there; ++i) {
+        const float own_weight = simd_shuffle(weight, ushort(i));
+        device const T* value = all_values + ulong(first + i) * stride;
+        #pragma unroll
+        for (uint p = 0; p < most_parts; ++p)
+          if (p < parts) sums.values[p] += own_weight * part_of(value, p, lane, size);
+      }
     }
   }
 
@@ -90,16 +134,18 @@ kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], de
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (simdgroup != 0) return;
-    for (uint other = 1; other < simdgroups; ++other) {
-      threadgroup const float* theirs = shared[other];
-      const float score = theirs[most_parts * 32];
-      sums.make_room(score);
-      const float weight = exp(score - sums.largest);
-      sums.total += weight * theirs[most_parts * 32 + 1];
+    const bool is_theirs = lane < simdgroups;
+    const float largest = is_theirs ? shared[lane][most_parts * 32] : -INFINITY;
+    const float weight = exp(largest - simd_max(largest));
+    Sums all;
+    all.total = simd_sum(is_theirs ? weight * shared[lane][most_parts * 32 + 1] : 0);
+    for (uint other = 0; other < simdgroups; ++other) {
+      const float their_weight = simd_shuffle(weight, ushort(other));
       #pragma unroll
       for (uint p = 0; p < most_parts; ++p)
-        if (p < parts) sums.values[p] += weight * theirs[p * 32 + lane];
+        if (p < parts) all.values[p] += their_weight * shared[other][p * 32 + lane];
     }
+    sums = all;
   }
   #pragma unroll
   for (uint p = 0; p < most_parts; ++p)

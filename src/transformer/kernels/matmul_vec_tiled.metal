@@ -6,11 +6,18 @@
 constant uint rows_of_simdgroup [[function_constant(3)]];  // 1 or 2
 constant uint aligned_rows [[function_constant(4)]];       // every row begins at a multiple of 16 bytes
 
-constant constexpr uint each = 8, steps = 4, tile = steps * 32 * each, most_rows = 2;
+constant constexpr uint each = 8, most_rows = 2;
+
+// How many numbers of x are in threadgroup memory at a time. Rows of the usual length are one tile or a few: a thread has
+// 128 bytes of each row on their way.
+template <typename W>
+constant constexpr uint steps_of_tile = sizeof(W) == 4 ? 4 : 8;
+template <typename W>
+constant constexpr uint tile_for = steps_of_tile<W> * 32 * each;
 
 // Where a number of the tile is: the first four of every eight, and behind them the others, so that what threads read side
 // by side lies side by side.
-inline uint place_in_tile(uint i) {
+inline uint place_in_tile(uint i, uint tile) {
   return i / 8 * 4 + i % 4 + i / 4 % 2 * (tile / 2);
 }
 
@@ -93,6 +100,7 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
                                     uint lane [[thread_index_in_simdgroup]],
                                     uint simdgroup [[simdgroup_index_in_threadgroup]],
                                     uint simdgroups [[simdgroups_per_threadgroup]]) {
+  constexpr uint tile = tile_for<W>, steps = steps_of_tile<W>;
   threadgroup float tile_of_x[tile];
   threadgroup float shared[most_simdgroups];
   const Share<T, W> share(weights_0, weights_1, weights_2, result_0, result_1, result_2, products, group);
@@ -108,18 +116,17 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
   const auto is_used = [](uint i) { return i % most_rows < rows_of_simdgroup && (gated || i < most_rows); };
   const auto multiply = [&](uint i, uint j, thread const Eight<W>& numbers) {
     #pragma unroll
-    for (uint k = 0; k < each; ++k) sums[i] += numbers.at(k) * tile_of_x[place_in_tile(j + k)];
+    for (uint k = 0; k < each; ++k) sums[i] += numbers.at(k) * tile_of_x[place_in_tile(j + k, tile)];
   };
   for (uint start = 0; start < columns; start += tile) {
-    const uint there = min(columns - start, tile);
+    const uint there = min(columns - start, tile), whole = there / (32 * each) * (32 * each);
     Eight<W> numbers[steps][2 * most_rows];
-    if (there == tile) {
-      #pragma unroll
-      for (uint step = 0; step < steps; ++step)
+    #pragma unroll
+    for (uint step = 0; step < steps; ++step)
+      if (step * 32 * each < whole)
         #pragma unroll
         for (uint i = 0; i < 2 * most_rows; ++i)
           if (is_used(i)) numbers[step][i] = Eight<W>(rows[i], start + (step * 32 + lane) * each);
-    }
 
     if (start != 0) threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint i = simdgroup * 32 + lane; i < there; i += simdgroups * 32) {
@@ -128,20 +135,18 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
         squares += value * value;
         value *= norm_weight<T>(norm, start + i);
       }
-      tile_of_x[place_in_tile(i)] = value;
+      tile_of_x[place_in_tile(i, tile)] = value;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     #pragma unroll
     for (uint i = 0; i < 2 * most_rows; ++i) {
       if (!is_used(i)) continue;
-      if (there == tile) {
-        #pragma unroll
-        for (uint step = 0; step < steps; ++step) multiply(i, (step * 32 + lane) * each, numbers[step][i]);
-      } else {
-        for (uint j = lane * each; j + each <= there; j += 32 * each) multiply(i, j, Eight<W>(rows[i], start + j));
-        const uint rest = there / each * each + lane;
-        if (rest < there) sums[i] += one_of(rows[i], start + rest) * tile_of_x[place_in_tile(rest)];
-      }
+      #pragma unroll
+      for (uint step = 0; step < steps; ++step)
+        if (step * 32 * each < whole) multiply(i, (step * 32 + lane) * each, numbers[step][i]);
+      const uint beyond = whole + lane * each, rest = there / each * each + lane;
+      if (beyond + each <= there) multiply(i, beyond, Eight<W>(rows[i], start + beyond));
+      if (rest < there) sums[i] += one_of(rows[i], start + rest) * tile_of_x[place_in_tile(rest, tile)];
     }
   }
 
