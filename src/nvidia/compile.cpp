@@ -28,6 +28,17 @@ Result<std::string> generate_ptx(llvm::Module& module, llvm::TargetMachine& mach
   return std::string(text);
 }
 
+// Lets the next kernel of a chain (launches.hpp) come onto the GPU, and waits until the one before has ended and what
+// it wrote can be seen. This stands in the text, ahead of everything: to LLVM, loads from memory that a kernel does not
+// write depend on nothing, and could come before it.
+Status begin_with_dependencies(std::string& ptx) {
+  const size_t entry = ptx.find(fmt::format(".entry {}(", entry_symbol));
+  const size_t body = entry == std::string::npos ? entry : ptx.find("\n{", entry);
+  if (body == std::string::npos) return Error{"the PTX of LLVM has no entry"};
+  ptx.insert(body + 2, "\n\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;");
+  return success();
+}
+
 // LLVM prints what it has to say, unless it is told otherwise; its warnings are about its own business.
 class DiagnosticHandler final : public llvm::DiagnosticHandler {
  public:
@@ -57,6 +68,8 @@ Result<CompiledKernel> compile_now(const device::PipelineRequest& request, std::
   auto ptx = generate_ptx(*lowered->module, **machine);
   if (!ptx) return Error{ptx.error()};
   if (!problem.empty()) return Error{fmt::format("'{}' cannot be compiled: {}", request.kernel.name, problem)};
+  if (overlaps_launches(architecture))
+    if (const Status begun = begin_with_dependencies(*ptx); !begun) return Error{begun.error()};
   lowered->kernel.ptx = std::move(*ptx);
   return std::move(lowered->kernel);
 }

@@ -28,6 +28,11 @@ struct Architecture {
 
 constexpr uint32_t least_capability = 75;
 
+// Whether a kernel may be put on the GPU while the one before it ends, and then waits for that itself.
+constexpr bool overlaps_launches(const Architecture& architecture) {
+  return architecture.capability >= 90;
+}
+
 // How large a launch is. A grid of threadgroups too long in y or z for the hardware is launched as a row of x * y * z
 // threadgroups, each of which works out its own position.
 struct LaunchSize {

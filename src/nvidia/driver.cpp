@@ -26,11 +26,14 @@ Result<Driver> Driver::open(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return Error{fmt::format("there is no NVIDIA driver: {}", dlerror())};
   Driver driver;
-#define METALLOID_FIND(name, symbol, ...)                                       \
-  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(handle, symbol)); \
-  if (!driver.name)                                                             \
+#define METALLOID_FIND(name, symbol, ...) driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(handle, symbol));
+#define METALLOID_NEED(name, symbol, ...) \
+  METALLOID_FIND(name, symbol)            \
+  if (!driver.name)                       \
     return Error{fmt::format("the NVIDIA driver '{}' has no function {}; a newer driver is needed", library, symbol)};
-  METALLOID_CUDA_FUNCTIONS(METALLOID_FIND)
+  METALLOID_CUDA_FUNCTIONS(METALLOID_NEED)
+  METALLOID_NEWER_CUDA_FUNCTIONS(METALLOID_FIND)
+#undef METALLOID_NEED
 #undef METALLOID_FIND
   if (const cuda::Code code = driver.init(0); code != cuda::Code::success)
     return Error{fmt::format("the NVIDIA driver does not start: {}", driver.describe(code))};

@@ -96,6 +96,14 @@ struct Copy2D {
   size_t row_bytes = 0, rows = 0;
 };
 
+// When a kernel may begin that follows another in a graph: when that has ended, or as soon as all its threads have said
+// that the next one may.
+struct Edge {
+  uint8_t from_port = 0, to_port = 0, type = 0;
+  uint8_t reserved[5] = {};
+};
+constexpr Edge edge_of_overlap{.from_port = 1, .type = 1};
+
 struct KernelNode {
   Function function = nullptr;
   std::array<unsigned, 3> grid = {}, block = {};
@@ -160,6 +168,11 @@ struct KernelNode {
   FUNCTION(record_event, "cuEventRecord", cuda::Event, cuda::Stream)                                                \
   FUNCTION(get_elapsed_time, "cuEventElapsedTime", float* milliseconds, cuda::Event from, cuda::Event to)
 
+// Null in drivers that lack them.
+#define METALLOID_NEWER_CUDA_FUNCTIONS(FUNCTION)                                             \
+  FUNCTION(add_edges, "cuGraphAddDependencies_v2", cuda::Graph, const cuda::GraphNode* from, \
+           const cuda::GraphNode* to, const cuda::Edge*, size_t count)
+
 class Driver {
  public:
   // The driver of this machine, or the library that METALLOID_CUDA_DRIVER names; opened once. The error says why there
@@ -170,6 +183,7 @@ class Driver {
 
 #define METALLOID_DECLARE(name, symbol, ...) cuda::Code (*name)(__VA_ARGS__) = nullptr;
   METALLOID_CUDA_FUNCTIONS(METALLOID_DECLARE)
+  METALLOID_NEWER_CUDA_FUNCTIONS(METALLOID_DECLARE)
 #undef METALLOID_DECLARE
 
   // "CUDA_ERROR_OUT_OF_MEMORY: out of memory".

@@ -80,6 +80,7 @@ cuda::Code Launches::send_chain(const Gpu::Use& use, cuda::Stream stream, Chain&
 
 cuda::Code Launches::build(const Gpu::Use& use, Chain& chain, size_t first, size_t count) {
   const Driver& driver = use.driver();
+  const bool overlap = driver.add_edges && overlaps_launches(gpu_->properties.architecture);
   cuda::Code code = driver.create_graph(&chain.graph, 0);
   chain.nodes.resize(count);
   chain.module_serials.resize(count);
@@ -88,8 +89,10 @@ cuda::Code Launches::build(const Gpu::Use& use, Chain& chain, size_t first, size
   for (size_t i = 0; i < count && code == cuda::Code::success; ++i) {
     const Launch& launch = launches_[first + i];
     const cuda::KernelNode node = node_of(launch);
-    code = driver.add_kernel_node(&chain.nodes[i], chain.graph, i == 0 ? nullptr : &chain.nodes[i - 1], i == 0 ? 0 : 1,
-                                  &node);
+    const cuda::GraphNode* before = i == 0 ? nullptr : &chain.nodes[i - 1];
+    code = driver.add_kernel_node(&chain.nodes[i], chain.graph, before, before && !overlap ? 1 : 0, &node);
+    if (code == cuda::Code::success && before && overlap)
+      code = driver.add_edges(chain.graph, before, &chain.nodes[i], &cuda::edge_of_overlap, 1);
     note(chain, i, launch, node);
   }
   if (code == cuda::Code::success) code = driver.instantiate_graph(&chain.executable, chain.graph, 0);

@@ -120,7 +120,10 @@ struct KeptKernel {
   cuda::KernelNode kernel;
   std::vector<uint64_t> parameters;
 };
-using Graph = std::vector<KeptKernel>;
+struct Graph {
+  std::vector<KeptKernel> kernels;
+  size_t edges = 0;
+};
 
 KeptKernel kept(const cuda::KernelNode& kernel) {
   KeptKernel copy{kernel, {}};
@@ -369,21 +372,32 @@ Code cuGraphDestroy(cuda::Graph graph) {
   return Code::success;
 }
 
-// Only chains: each node after the one before it.
-Code cuGraphAddKernelNode(cuda::GraphNode* node, cuda::Graph handle, const cuda::GraphNode* after, size_t count,
+Code cuGraphAddKernelNode(cuda::GraphNode* node, cuda::Graph handle, const cuda::GraphNode*, size_t count,
                           const cuda::KernelNode* kernel) {
-  auto& nodes = *reinterpret_cast<Graph*>(handle);
-  if (count != (nodes.empty() ? 0 : 1) || (count == 1 && *after != reinterpret_cast<cuda::GraphNode>(nodes.size())))
+  auto& kernels = reinterpret_cast<Graph*>(handle)->kernels;
+  if (count != 0 || kernel->block[0] > 1024) return Code::invalid_value;
+  kernels.push_back(kept(*kernel));
+  *node = reinterpret_cast<cuda::GraphNode>(kernels.size());
+  return Code::success;
+}
+
+// Only chains: each node after the one before it, as that ends.
+Code cuGraphAddDependencies_v2(cuda::Graph handle, const cuda::GraphNode* from, const cuda::GraphNode* to,
+                               const cuda::Edge* edge, size_t count) {
+  auto& graph = *reinterpret_cast<Graph*>(handle);
+  const auto place = [](cuda::GraphNode node) { return reinterpret_cast<size_t>(node); };
+  if (count != 1 || place(*to) != graph.kernels.size() || place(*from) + 1 != place(*to) || edge->from_port != 1 ||
+      edge->type != 1)
     return Code::invalid_value;
-  if (kernel->block[0] > 1024) return Code::invalid_value;
-  nodes.push_back(kept(*kernel));
-  *node = reinterpret_cast<cuda::GraphNode>(nodes.size());
+  ++graph.edges;
   return Code::success;
 }
 
 Code cuGraphInstantiateWithFlags(cuda::ExecutableGraph* executable, cuda::Graph graph, unsigned long long) {
+  const auto& chain = *reinterpret_cast<Graph*>(graph);
+  if (chain.edges + 1 != chain.kernels.size()) return Code::invalid_value;
   ++state().controls.graphs;
-  *executable = reinterpret_cast<cuda::ExecutableGraph>(new Graph(*reinterpret_cast<Graph*>(graph)));
+  *executable = reinterpret_cast<cuda::ExecutableGraph>(new Graph(chain));
   return Code::success;
 }
 
@@ -396,12 +410,12 @@ Code cuGraphExecKernelNodeSetParams(cuda::ExecutableGraph executable, cuda::Grap
                                     const cuda::KernelNode* kernel) {
   if (kernel->block[0] > 1024) return Code::invalid_value;
   ++state().controls.node_changes;
-  (*reinterpret_cast<Graph*>(executable))[reinterpret_cast<size_t>(node) - 1] = kept(*kernel);
+  reinterpret_cast<Graph*>(executable)->kernels[reinterpret_cast<size_t>(node) - 1] = kept(*kernel);
   return Code::success;
 }
 
 Code cuGraphLaunch(cuda::ExecutableGraph executable, cuda::Stream stream) {
-  for (const KeptKernel& kernel : *reinterpret_cast<Graph*>(executable))
+  for (const KeptKernel& kernel : reinterpret_cast<Graph*>(executable)->kernels)
     if (const Code code = launch(kernel, stream); code != Code::success) return code;
   return Code::success;
 }

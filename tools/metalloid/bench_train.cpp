@@ -1,6 +1,6 @@
 // metalloid bench train: steps of training the network of examples/train_cnn, in images per second, beside PyTorch and
-// beside the time that oneDNN takes for the convolutions and products alone. They take turns, each in a process of its
-// own, so that what else the machine does meets all of them.
+// beside the time that oneDNN takes for the convolutions and products alone (on the CPU). They take turns, each in a
+// process of its own, so that what else the machine does meets all of them.
 #include <fmt/format.h>
 
 #include <Foundation/Foundation.hpp>
@@ -26,6 +26,7 @@ namespace {
 
 constexpr size_t default_batches[] = {64, 1024};
 constexpr size_t images_of_turn = 2048, turns = 5;
+constexpr double seconds_of_turn = 0.25;  // at least: what begins and ends a turn must not count
 constexpr double asked_of_pytorch = 1, asked_of_floor = 1.5;
 constexpr const char* names[] = {"Metalloid", "PyTorch", "raw libraries"};
 
@@ -70,10 +71,13 @@ struct Row {
 
 Row measure(MTL::Device* device, PyTorch& pytorch, RawLibrary& raw, size_t batch) {
   OurTraining ours(device, batch);
-  const size_t steps = std::max<size_t>(2, images_of_turn / batch);
+  const size_t least = std::max<size_t>(2, images_of_turn / batch);
+  ours.step_time(least);  // for warming up
+  const size_t steps = std::max(least, size_t(seconds_of_turn / ours.step_time(least)));
   std::array<std::vector<double>, 3> times;
-  for (size_t turn = 0; turn <= turns; ++turn) {  // the first is for warming up
-    const double of_turn[] = {ours.step_time(steps), pytorch.step_time(batch, steps), raw.step_time(batch, steps)};
+  for (size_t turn = 0; turn <= turns; ++turn) {  // the first is for warming up the others
+    const double of_raw = device->hasUnifiedMemory() ? raw.step_time(batch, steps) : -1;
+    const double of_turn[] = {ours.step_time(steps), pytorch.step_time(batch, steps), of_raw};
     for (size_t i = 0; turn > 0 && i < times.size(); ++i) times[i].push_back(of_turn[i]);
   }
   Row row{batch, {}};
@@ -105,11 +109,11 @@ struct TrainArguments {
 
 void bench_train(const TrainArguments& arguments) {
   RawLibrary raw;  // before there are threads
-  PyTorch pytorch;
   for (const std::string& file : arguments.chart_files) image_format(file);
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
   if (!device) throw Failure{exit_file_error, "there is no Metal device"};
+  PyTorch pytorch(!device->hasUnifiedMemory());
 
   fmt::print(
       "on {}: training the network of examples/train_cnn, images per second\nPyTorch     {}\n\n{:<12}",

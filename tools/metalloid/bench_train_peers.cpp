@@ -22,19 +22,23 @@ from torch import nn
 network = nn.Sequential(
     nn.Conv2d(1, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(),
     nn.MaxPool2d(2), nn.Flatten(), nn.Linear(3136, 1024), nn.ReLU(), nn.Dropout(0.5), nn.Linear(1024, 10))
+device = sys.stdin.readline().strip()
+if device == 'cuda' and not torch.cuda.is_available():
+    sys.exit('this PyTorch has no CUDA')
+network.to(device)
 optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
 entropy = nn.CrossEntropyLoss()
 print(torch.__version__, flush=True)
 for line in sys.stdin:
     batch, steps = map(int, line.split())
-    images, labels = torch.rand(batch, 1, 28, 28), torch.randint(0, 10, (batch,))
+    images, labels = torch.rand(batch, 1, 28, 28).to(device), torch.randint(0, 10, (batch,)).to(device)
     start = time.perf_counter()
     for _ in range(steps):
         optimizer.zero_grad()
         loss = entropy(network(images), labels)
         loss.backward()
         optimizer.step()
-        loss.item()
+    loss.item()
     print((time.perf_counter() - start) / steps, flush=True)
 )";
 
@@ -90,7 +94,7 @@ LineProcess::~LineProcess() {
 }
 
 std::string LineProcess::ask(const std::string& line) {
-  if (!line.empty()) fmt::print(to_, "{}\n", line);
+  fmt::print(to_, "{}\n", line);
   std::fflush(to_);
   char answer[256] = "";
   if (!std::fgets(answer, sizeof answer, from_)) return "";
@@ -98,7 +102,8 @@ std::string LineProcess::ask(const std::string& line) {
   return words.substr(0, words.find('\n'));
 }
 
-PyTorch::PyTorch() : process_(python(), "-c", pytorch_script), version_(process_.ask("")) {}
+PyTorch::PyTorch(bool on_gpu)
+    : process_(python(), "-c", pytorch_script), version_(process_.ask(on_gpu ? "cuda" : "cpu")) {}
 
 double PyTorch::step_time(size_t batch, size_t steps) {
   return version_.empty() ? -1 : ask_for_time(process_, batch, steps);

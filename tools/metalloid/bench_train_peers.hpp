@@ -28,10 +28,10 @@ class LineProcess {
   std::FILE *to_ = nullptr, *from_ = nullptr;
 };
 
-// Steps of training the same network by PyTorch, in the python3 of $METALLOID_PYTHON or of PATH.
+// Steps of training the same network by PyTorch, in the python3 of $METALLOID_PYTHON or of PATH, on the CPU or the GPU.
 class PyTorch {
  public:
-  PyTorch();
+  explicit PyTorch(bool on_gpu);
   const std::string& version() const { return version_; }  // empty: there is none
   // Seconds of one step, the mean of that many; negative: there is none.
   double step_time(size_t batch, size_t steps);
