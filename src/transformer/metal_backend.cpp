@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -129,14 +130,20 @@ class MetalOperations final : public Operations {
     mps::KernelFunction function{
         kernel_name(kernels_for_gpu_ ? "matmul_vec_tiled_kernel" : "matmul_vec_kernel", type, work.x.type()),
         {norm, work.gated, work.add, rows_of_simdgroup}};
-    if (kernels_for_gpu_) function.constants.push_back(has_aligned_rows(work.products));
     const auto weights_of = [&](size_t i) {
       return i < work.products.size() ? Place(product[i].weights) : Place(unused_[0].get());
     };
     const auto result_of = [&](size_t i) { return i < count ? Place(product[i].result) : Place(unused_[i].get()); };
-    commands_.dispatch(function, MTL::Size(groups, 1, 1), simdgroups * 32, work.x,
-                       norm ? Place(work.norm.weights) : Place(unused_[0].get()), weights_of(0), weights_of(1),
-                       weights_of(2), result_of(0), result_of(1), result_of(2), products);
+    const auto dispatch = [&](const auto&... rest) {
+      commands_.dispatch(function, MTL::Size(groups, 1, 1), simdgroups * 32, work.x,
+                         norm ? Place(work.norm.weights) : Place(unused_[0].get()), weights_of(0), weights_of(1),
+                         weights_of(2), result_of(0), result_of(1), result_of(2), rest...);
+    };
+    if (!kernels_for_gpu_) return dispatch(products);
+    function.constants.insert(function.constants.end(),
+                              {has_aligned_rows(work.products), products.columns, products.rows[0], products.rows[1],
+                               products.rows[2], std::bit_cast<uint32_t>(products.epsilon)});
+    dispatch();
   }
 
   void matmul(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) override {

@@ -24,14 +24,14 @@ struct Share {
   uint rows, group;
 
   Share(device const W* weights_0, device const W* weights_1, device const W* weights_2, device T* result_0,
-        device T* result_1, device T* result_2, constant VectorProducts& products, uint threadgroup_index) {
-    const uint i = gated ? 0 : uint(threadgroup_index >= products.first_group[1]) +
-                                   uint(threadgroup_index >= products.first_group[2]);
-    weights = i == 0 ? weights_0 : i == 1 ? weights_1 : weights_2;
-    result = i == 0 ? result_0 : i == 1 ? result_1 : result_2;
+        device T* result_1, device T* result_2, VectorProducts products, uint threadgroup_index) {
+    const bool is_second = !gated && threadgroup_index >= products.first_group[1];
+    const bool is_third = !gated && threadgroup_index >= products.first_group[2];
+    weights = is_third ? weights_2 : is_second ? weights_1 : weights_0;
+    result = is_third ? result_2 : is_second ? result_1 : result_0;
     other = gated ? weights_1 : weights;
-    rows = products.rows[i];
-    group = threadgroup_index - products.first_group[i];
+    rows = products.rows[is_third ? 2 : is_second ? 1 : 0];
+    group = threadgroup_index - products.first_group[is_third ? 2 : is_second ? 1 : 0];
   }
 
   void put(uint row, float sum) const {
@@ -43,4 +43,4 @@ struct Share {
 #define MATMUL_VEC_AS(kernel_name, W, T, name, ...)                                                                        \
   template [[host_name(#kernel_name "_" #name)]] kernel void kernel_name<T, W>(                                       \
       device const T*, device const void*, device const W*, device const W*, device const W*, device T*, device T*,   \
-      device T*, constant VectorProducts&, __VA_ARGS__);
+      device T*, __VA_ARGS__);

@@ -41,5 +41,5 @@ kernel void matmul_vec_kernel(device const T* x [[buffer(0)]], device const void
   }
 }
 
-#define MATMUL_VEC(W, T, name) MATMUL_VEC_AS(matmul_vec_kernel, W, T, name, uint, uint)
+#define MATMUL_VEC(W, T, name) MATMUL_VEC_AS(matmul_vec_kernel, W, T, name, constant VectorProducts&, uint, uint)
 METAL_EACH_PRODUCT(MATMUL_VEC)

@@ -1,19 +1,33 @@
-// For GPUs. The threads of a threadgroup bring x into threadgroup memory tile by tile, with the norm's weights on it, and
-// each of its SIMD-groups has a row or two, of which every thread reads 8 numbers at a time: 16 bytes of halves. All reads
-// of a tile are on their way before its x is there, since what makes memory fast is how much is asked of it at once.
+// For GPUs. The threads of a threadgroup bring x into threadgroup memory, with the norm's weights on it, and each of its
+// SIMD-groups has a row or two, of which every thread reads 8 numbers at a time: 16 bytes of halves. All reads of a tile are
+// on their way before its x is there, since what makes memory fast is how much is asked of it at once. For the same reason
+// a tile is a whole row, if registers can hold what a thread has of it, and the sizes are constants of the kernel: nobody
+// waits for them.
 #include "matmul_vec.h"
 
 constant uint rows_of_simdgroup [[function_constant(3)]];  // 1 or 2
 constant uint aligned_rows [[function_constant(4)]];       // every row begins at a multiple of 16 bytes
+constant uint columns [[function_constant(5)]];
+constant uint rows_0 [[function_constant(6)]];
+constant uint rows_1 [[function_constant(7)]];
+constant uint rows_2 [[function_constant(8)]];
+constant uint epsilon_bits [[function_constant(9)]];  // of a float
 
-constant constexpr uint each = 8, most_rows = 2;
+constant constexpr uint each = 8, step_width = 32 * each, most_rows = 2, most_steps = 24, simdgroups = 8;
+static_assert(simdgroups * 32 == step_width, "a thread brings one number of x for each step");
 
-// How many numbers of x are in threadgroup memory at a time. Rows of the usual length are one tile or a few: a thread has
-// 128 bytes of each row on their way.
+// Numbers of x in threadgroup memory at a time, in steps of what a SIMD-group reads at once.
 template <typename W>
-constant constexpr uint steps_of_tile = sizeof(W) == 4 ? 4 : 8;
-template <typename W>
-constant constexpr uint tile_for = steps_of_tile<W> * 32 * each;
+uint steps_of_tile() {
+  const uint most = (sizeof(W) == 4 ? most_steps / 2 : most_steps) / (rows_of_simdgroup * (gated ? 2 : 1));
+  return min((columns + step_width - 1) / step_width, most);
+}
+
+inline VectorProducts products_of_constants() {
+  const uint of_group = simdgroups * rows_of_simdgroup;
+  const uint second = (rows_0 + of_group - 1) / of_group, third = second + (rows_1 + of_group - 1) / of_group;
+  return {columns, {rows_0, rows_1, rows_2}, {0, second, third}, as_type<float>(epsilon_bits)};
+}
 
 // Where a number of the tile is: the first four of every eight, and behind them the others, so that what threads read side
 // by side lies side by side.
@@ -95,16 +109,14 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
                                     device const W* weights_0 [[buffer(2)]], device const W* weights_1 [[buffer(3)]],
                                     device const W* weights_2 [[buffer(4)]], device T* result_0 [[buffer(5)]],
                                     device T* result_1 [[buffer(6)]], device T* result_2 [[buffer(7)]],
-                                    constant VectorProducts& products [[buffer(8)]],
                                     uint group [[threadgroup_position_in_grid]],
                                     uint lane [[thread_index_in_simdgroup]],
-                                    uint simdgroup [[simdgroup_index_in_threadgroup]],
-                                    uint simdgroups [[simdgroups_per_threadgroup]]) {
-  constexpr uint tile = tile_for<W>, steps = steps_of_tile<W>;
-  threadgroup float tile_of_x[tile];
+                                    uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  threadgroup float tile_of_x[most_steps * step_width];
   threadgroup float shared[most_simdgroups];
+  const VectorProducts products = products_of_constants();
   const Share<T, W> share(weights_0, weights_1, weights_2, result_0, result_1, result_2, products, group);
-  const uint columns = products.columns, last = share.rows - 1;
+  const uint last = share.rows - 1, steps = steps_of_tile<W>(), tile = steps * step_width;
   const uint first = (share.group * simdgroups + simdgroup) * rows_of_simdgroup;
   device const W* rows[2 * most_rows];
   #pragma unroll
@@ -119,31 +131,38 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
     for (uint k = 0; k < each; ++k) sums[i] += numbers.at(k) * tile_of_x[place_in_tile(j + k, tile)];
   };
   for (uint start = 0; start < columns; start += tile) {
-    const uint there = min(columns - start, tile), whole = there / (32 * each) * (32 * each);
-    Eight<W> numbers[steps][2 * most_rows];
+    const uint there = min(columns - start, tile), whole = there / step_width * step_width;
+    Eight<W> numbers[most_steps][2 * most_rows];
     #pragma unroll
-    for (uint step = 0; step < steps; ++step)
-      if (step * 32 * each < whole)
+    for (uint step = 0; step < most_steps; ++step)
+      if (step < steps && step * step_width < whole)
         #pragma unroll
         for (uint i = 0; i < 2 * most_rows; ++i)
           if (is_used(i)) numbers[step][i] = Eight<W>(rows[i], start + (step * 32 + lane) * each);
 
+    // A step has a number for each thread.
+    float values[most_steps], norms[most_steps];
+    #pragma unroll
+    for (uint step = 0; step < most_steps; ++step) {
+      const uint i = step * step_width + simdgroup * 32 + lane;
+      const bool is_there = step < steps && i < there;
+      values[step] = is_there ? float(x[start + i]) : 0;
+      norms[step] = is_there && norm_weights != 0 ? norm_weight<T>(norm, start + i) : 1;
+    }
     if (start != 0) threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint i = simdgroup * 32 + lane; i < there; i += simdgroups * 32) {
-      float value = float(x[start + i]);
-      if (norm_weights != 0) {
-        squares += value * value;
-        value *= norm_weight<T>(norm, start + i);
-      }
-      tile_of_x[place_in_tile(i, tile)] = value;
+    #pragma unroll
+    for (uint step = 0; step < most_steps; ++step) {
+      if (step >= steps) continue;
+      squares += values[step] * values[step];
+      tile_of_x[place_in_tile(step * step_width + simdgroup * 32 + lane, tile)] = values[step] * norms[step];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     #pragma unroll
     for (uint i = 0; i < 2 * most_rows; ++i) {
       if (!is_used(i)) continue;
       #pragma unroll
-      for (uint step = 0; step < steps; ++step)
-        if (step * 32 * each < whole) multiply(i, (step * 32 + lane) * each, numbers[step][i]);
+      for (uint step = 0; step < most_steps; ++step)
+        if (step < steps && step * step_width < whole) multiply(i, (step * 32 + lane) * each, numbers[step][i]);
       const uint beyond = whole + lane * each, rest = there / each * each + lane;
       if (beyond + each <= there) multiply(i, beyond, Eight<W>(rows[i], start + beyond));
       if (rest < there) sums[i] += one_of(rows[i], start + rest) * tile_of_x[place_in_tile(rest, tile)];
@@ -163,5 +182,5 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
       share.put(first + i, gated ? silu_of(sums[i]) * sums[most_rows + i] : sums[i]);
 }
 
-#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, uint, uint, uint, uint)
+#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, uint, uint, uint)
 METAL_EACH_PRODUCT(MATMUL_VEC_TILED)
