@@ -11,8 +11,9 @@ namespace metalloid::transformer {
 
 namespace {
 
-constexpr size_t most_dispatches = 16;  // of a command buffer for a GPU
-constexpr size_t most_under_way = 32;   // command buffers
+// Of a command buffer for a GPU: few in the first, so that it begins soon.
+constexpr size_t first_dispatches = 16, most_dispatches = 64;
+constexpr size_t most_under_way = 32;  // command buffers
 
 }  // namespace
 
@@ -30,7 +31,7 @@ bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
     fail(pipeline.error());
     return false;
   }
-  if (is_gpu_ && dispatches_ == most_dispatches) commit();
+  if (is_gpu_ && dispatches_ >= (committed_.empty() ? first_dispatches : most_dispatches)) commit();
   ++dispatches_;
   if (!encoder_) {
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
