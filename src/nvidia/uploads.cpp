@@ -22,8 +22,11 @@ bool is_lost(const UploadChunk& chunk) {
 Result<UploadChunk> UploadChunks::take(size_t bytes) {
   std::erase_if(spare_, is_lost);
   if (bytes <= usual_bytes && !spare_.empty()) {
-    UploadChunk chunk = std::move(spare_.back());
-    spare_.pop_back();
+    // The first, so that commands that come again find their data at the places of before.
+    const auto first =
+        std::ranges::min_element(spare_, {}, [](const UploadChunk& chunk) { return chunk.memory->address; });
+    UploadChunk chunk = std::move(*first);
+    spare_.erase(first);
     return chunk;
   }
   const size_t size = std::max(bytes, usual_bytes);

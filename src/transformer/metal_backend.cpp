@@ -26,7 +26,11 @@ struct KernelVectorProducts {
 struct KernelTable {
   uint32_t rows, columns;
 };
+struct KernelResultPlaces {
+  uint64_t first[3] = {};
+};
 struct KernelTurn {
+  uint64_t first[2];
   uint32_t pairs, size, position, heads[2];
 };
 struct KernelAttention {
@@ -41,6 +45,11 @@ struct KernelAttention {
         position(uint32_t(shape.position)),
         scale(shape.scale) {}
 };
+
+// Of a tensor in its memory.
+uint64_t first_number(const Tensor& tensor) {
+  return tensor.offset() / bytes_of(tensor.type(), 1);
+}
 
 uint32_t parts(size_t count, size_t each) {
   return uint32_t((count + each - 1) / each);
@@ -133,7 +142,10 @@ class MetalOperations final : public Operations {
     const auto weights_of = [&](size_t i) {
       return i < work.products.size() ? Place(product[i].weights) : Place(unused_[0].get());
     };
-    const auto result_of = [&](size_t i) { return i < count ? Place(product[i].result) : Place(unused_[i].get()); };
+    const auto result_of = [&](size_t i) {
+      if (i >= count) return Place(unused_[i].get());
+      return kernels_for_gpu_ ? Place::memory_of(product[i].result) : Place(product[i].result);
+    };
     const auto dispatch = [&](const auto&... rest) {
       commands_.dispatch(function, MTL::Size(groups, 1, 1), simdgroups * 32, work.x,
                          norm ? Place(work.norm.weights) : Place(unused_[0].get()), weights_of(0), weights_of(1),
@@ -143,7 +155,9 @@ class MetalOperations final : public Operations {
     function.constants.insert(function.constants.end(),
                               {has_aligned_rows(work.products), products.columns, products.rows[0], products.rows[1],
                                products.rows[2], std::bit_cast<uint32_t>(products.epsilon)});
-    dispatch();
+    KernelResultPlaces places;
+    for (size_t i = 0; i < count; ++i) places.first[i] = first_number(product[i].result);
+    dispatch(places);
   }
 
   void matmul(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) override {
@@ -198,9 +212,10 @@ class MetalOperations final : public Operations {
       const size_t second_heads = has_second ? each[i + 1].shape()[1] : 0;
       commands_.dispatch_threads(
           {kernel_name("rope_kernel", first.type(), first.type()), {pairs == RopePairs::Neighbours}},
-          MTL::Size(frequencies.count(), first.shape()[1] + second_heads, first.shape()[0]), first,
-          has_second ? Place(each[i + 1]) : Place(unused_[0].get()), frequencies,
-          KernelTurn{uint32_t(frequencies.count()),
+          MTL::Size(frequencies.count(), first.shape()[1] + second_heads, first.shape()[0]), Place::memory_of(first),
+          has_second ? Place::memory_of(each[i + 1]) : Place(unused_[0].get()), frequencies,
+          KernelTurn{{first_number(first), has_second ? first_number(each[i + 1]) : 0},
+                     uint32_t(frequencies.count()),
                      uint32_t(first.columns()),
                      uint32_t(position),
                      {uint32_t(first.shape()[1]), uint32_t(second_heads)}});

@@ -12,7 +12,7 @@ namespace metalloid::transformer {
 namespace {
 
 // Of a command buffer for a GPU: few in the first, so that it begins soon.
-constexpr size_t first_dispatches = 16, most_dispatches = 64;
+constexpr size_t first_dispatches = 8, most_dispatches = 64;
 constexpr size_t most_under_way = 32;  // command buffers
 
 }  // namespace

@@ -17,9 +17,17 @@ namespace metalloid::transformer {
 // A tensor, which must stay, or a buffer that takes a tensor's place.
 struct Place {
   explicit Place(const Tensor& tensor) : tensor(&tensor) {}
+  // From its memory's first byte on, for kernels that are told where in it the tensor begins: what changes from call to
+  // call is then no argument of theirs, and devices need not be told anew.
+  static Place memory_of(const Tensor& tensor) {
+    Place place(tensor);
+    place.is_whole_memory = true;
+    return place;
+  }
   explicit Place(MTL::Buffer* buffer) : buffer(buffer) {}
 
   const Tensor* tensor = nullptr;
+  bool is_whole_memory = false;
   MTL::Buffer* buffer = nullptr;
 };
 
@@ -75,10 +83,8 @@ class MetalCommands {
   void wait_for(MTL::CommandBuffer* command_buffer);
   void set(const Tensor& tensor, NS::UInteger index) { encoder_->setBuffer(buffer_of(tensor), tensor.offset(), index); }
   void set(const Place& place, NS::UInteger index) {
-    if (place.buffer)
-      encoder_->setBuffer(place.buffer, 0, index);
-    else
-      set(*place.tensor, index);
+    MTL::Buffer* buffer = place.buffer ? place.buffer : buffer_of(*place.tensor);
+    encoder_->setBuffer(buffer, place.buffer || place.is_whole_memory ? 0 : place.tensor->offset(), index);
   }
   void set(const HostBytes& bytes, NS::UInteger index) { encoder_->setBytes(bytes.data, bytes.count, index); }
   template <class Value>

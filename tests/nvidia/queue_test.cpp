@@ -135,12 +135,40 @@ TEST_F(NvidiaQueues, ChangeOnlyWhatIsNewInAGraph) {
     device::CommandList list;
     for (int i = 0; i < 64; ++i)
       list.commands.push_back(
-          dispatch(*add, {argument(*values), argument(*values)}, list, {i == round / 2 ? 32u : 64u, 1, 1}));
+          dispatch(*add, {argument(*values), argument(*values)}, list, {i == round ? 32u : 64u, 1, 1}));
     std::fill_n(integers(*values), 64, 1);
     EXPECT_TRUE(submit(*queue, std::move(list)).get().faults.empty());
   }
   EXPECT_EQ(controls_->graphs, 2u);
   EXPECT_EQ(controls_->node_changes, 8u);
+}
+
+TEST_F(NvidiaQueues, GiveDispatchesThatComeAgainAGraphOfTheirOwn) {
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  const auto queue = device_->make_queue();
+  for (int round = 1; round <= 5; ++round) {
+    device::CommandList list;
+    for (int i = 1; i <= 7; ++i) add_to(*values, i * round, *add, list);
+    EXPECT_TRUE(submit(*queue, std::move(list)).get().faults.empty());
+  }
+  EXPECT_EQ(integers(*values)[0], 28 * 15);
+  EXPECT_EQ(controls_->graphs, 2u);  // of 4, when it was new, and of 7
+  EXPECT_EQ(controls_->node_changes, 0u);
+}
+
+TEST_F(NvidiaQueues, KeepGraphsOfTheirOwnForThoseThatCameLast) {
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  const auto queue = device_->make_queue();
+  for (int round = 0; round < 2; ++round)
+    for (uint32_t length = 1; length <= 100; ++length) {
+      device::CommandList list;
+      for (int i = 0; i < 5; ++i)
+        list.commands.push_back(dispatch(*add, {argument(*values), argument(*values)}, list, {length, 1, 1}));
+      EXPECT_TRUE(submit(*queue, std::move(list)).get().faults.empty());
+    }
+  EXPECT_EQ(controls_->graphs, 2u);  // each was forgotten before it came again
 }
 
 TEST_F(NvidiaQueues, SayWhichOfManyLaunchesTheDriverRefused) {

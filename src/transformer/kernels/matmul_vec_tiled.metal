@@ -23,6 +23,11 @@ uint steps_of_tile() {
   return min((columns + step_width - 1) / step_width, most);
 }
 
+// Where results begin in their buffers.
+struct ResultPlaces {
+  ulong first[3];
+};
+
 inline VectorProducts products_of_constants() {
   const uint of_group = simdgroups * rows_of_simdgroup;
   const uint second = (rows_0 + of_group - 1) / of_group, third = second + (rows_1 + of_group - 1) / of_group;
@@ -109,13 +114,15 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
                                     device const W* weights_0 [[buffer(2)]], device const W* weights_1 [[buffer(3)]],
                                     device const W* weights_2 [[buffer(4)]], device T* result_0 [[buffer(5)]],
                                     device T* result_1 [[buffer(6)]], device T* result_2 [[buffer(7)]],
+                                    constant ResultPlaces& places [[buffer(8)]],
                                     uint group [[threadgroup_position_in_grid]],
                                     uint lane [[thread_index_in_simdgroup]],
                                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float tile_of_x[most_steps * step_width];
   threadgroup float shared[most_simdgroups];
   const VectorProducts products = products_of_constants();
-  const Share<T, W> share(weights_0, weights_1, weights_2, result_0, result_1, result_2, products, group);
+  const Share<T, W> share(weights_0, weights_1, weights_2, result_0 + places.first[0], result_1 + places.first[1],
+                          result_2 + places.first[2], products, group);
   const uint last = share.rows - 1, steps = steps_of_tile<W>(), tile = steps * step_width;
   const uint first = (share.group * simdgroups + simdgroup) * rows_of_simdgroup;
   device const W* rows[2 * most_rows];
@@ -182,5 +189,5 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
       share.put(first + i, gated ? silu_of(sums[i]) * sums[most_rows + i] : sums[i]);
 }
 
-#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, uint, uint, uint)
+#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, constant ResultPlaces&, uint, uint, uint)
 METAL_EACH_PRODUCT(MATMUL_VEC_TILED)

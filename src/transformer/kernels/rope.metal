@@ -5,6 +5,7 @@
 constant uint neighbours [[function_constant(0)]];
 
 struct Turn {
+  ulong first[2];  // where the tensors begin in their buffers
   uint pairs, size, position;
   uint heads[2];
 };
@@ -15,7 +16,8 @@ kernel void rope_kernel(device T* x_0 [[buffer(0)]], device T* x_1 [[buffer(1)]]
                         uint3 place [[thread_position_in_grid]]) {
   const bool is_second = place.y >= turn.heads[0];
   const uint head = is_second ? place.y - turn.heads[0] : place.y, heads = turn.heads[is_second];
-  device T* numbers = (is_second ? x_1 : x_0) + (ulong(place.z) * heads + head) * turn.size;
+  device T* numbers =
+      (is_second ? x_1 + turn.first[1] : x_0 + turn.first[0]) + (ulong(place.z) * heads + head) * turn.size;
   const float angle = float(turn.position + place.z) * frequencies[place.x];
   const float c = cos(angle), s = sin(angle);
   const uint first = neighbours ? 2 * place.x : place.x, second = neighbours ? first + 1 : first + turn.pairs;
