@@ -162,7 +162,7 @@ class Backend {
   void add(const Tensor& x, const Tensor& y, const Tensor& result);
   // The row of each token; the table may be q8_0. Tokens are i32; those beyond the table give its last row.
   void embed(const Tensor& table, const Tensor& tokens, const Tensor& result);
-  // Where each row has its largest number, the first of equals, as i32.
+  // Where each row has its largest number, the first of equals, as i32; -1 for rows with something that is no number.
   void argmax(const Tensor& x, const Tensor& result);
   // The same numbers, rounded to the result's type: f32, f16, bf16, from those and q8_0.
   void copy(const Tensor& x, const Tensor& result);

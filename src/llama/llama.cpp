@@ -21,7 +21,9 @@ struct Llama::Parts {
   Status check(const std::vector<int>& tokens, size_t position) const;
   // Runs the network and chooses what follows.
   Result<int> next(const std::vector<int>& tokens, size_t position, llama::Sampler& sampler);
+  Result<int> likeliest(const std::vector<int>& tokens, size_t position);
   Result<std::vector<float>> logits(const std::vector<int>& tokens, size_t position);
+  Result<Tensor> forward(const std::vector<int>& tokens, size_t position);
 };
 
 Result<std::unique_ptr<Llama>> Llama::load(const std::string& path, std::shared_ptr<Backend> backend,
@@ -123,23 +125,45 @@ Status Llama::Parts::check(const std::vector<int>& tokens, size_t position) cons
 }
 
 Result<int> Llama::Parts::next(const std::vector<int>& tokens, size_t position, llama::Sampler& sampler) {
-  const Result<std::vector<float>> following = logits(tokens, position);
-  if (!following) return Error{following.error()};
-  const int chosen = sampler.choose(*following);
+  int chosen = -1;
+  if (sampler.is_greedy()) {
+    const Result<int> found = likeliest(tokens, position);
+    if (!found) return Error{found.error()};
+    chosen = *found;
+  } else {
+    const Result<std::vector<float>> following = logits(tokens, position);
+    if (!following) return Error{following.error()};
+    chosen = sampler.choose(*following);
+  }
   if (chosen < 0) return Error{"the model's results are not numbers: its weights are damaged, or too large for it"};
   return chosen;
 }
 
+// The device finds it, so that the host need not see all logits. -1 if some are no numbers.
+Result<int> Llama::Parts::likeliest(const std::vector<int>& tokens, size_t position) {
+  const Result<Tensor> result = forward(tokens, position);
+  if (!result) return Error{result.error()};
+  const Tensor chosen = backend->tensor(TensorType::i32, {1});
+  backend->argmax(*result, chosen);
+  int32_t token = -1;
+  if (const Status read = backend->read(chosen, &token); !read) return Error{read.error()};
+  return token;
+}
+
 Result<std::vector<float>> Llama::Parts::logits(const std::vector<int>& tokens, size_t position) {
-  if (const Status fits = check(tokens, position); !fits) return Error{fits.error()};
-  const Tensor result = network.forward(tokens, position);
+  const Result<Tensor> result = forward(tokens, position);
+  if (!result) return Error{result.error()};
   std::vector<float> numbers(config.vocabulary);
-  if (!result) {
-    const Status failed = backend->finish();
-    return Error{failed ? "there is not enough memory" : failed.error()};
-  }
-  if (const Status read = backend->read(result, numbers.data()); !read) return Error{read.error()};
+  if (const Status read = backend->read(*result, numbers.data()); !read) return Error{read.error()};
   return numbers;
+}
+
+Result<Tensor> Llama::Parts::forward(const std::vector<int>& tokens, size_t position) {
+  if (const Status fits = check(tokens, position); !fits) return Error{fits.error()};
+  Tensor result = network.forward(tokens, position);
+  if (result) return result;
+  const Status failed = backend->finish();
+  return Error{failed ? "there is not enough memory" : failed.error()};
 }
 
 }  // namespace metalloid

@@ -144,7 +144,8 @@ class CpuOperations final : public Operations {
     int32_t* place = numbers_of<int32_t>(result);
     for (size_t i = 0; i < x.rows(); ++i) {
       const std::vector<float> row = row_of(x, i);
-      place[i] = int32_t(std::max_element(row.begin(), row.end()) - row.begin());
+      const bool is_broken = std::ranges::any_of(row, [](float number) { return std::isnan(number); });
+      place[i] = is_broken ? -1 : int32_t(std::max_element(row.begin(), row.end()) - row.begin());
     }
   }
 

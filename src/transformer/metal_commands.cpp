@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mps/core/device_kind.hpp"
 #include "transformer/metal_memory.hpp"
 
@@ -11,7 +13,8 @@ namespace metalloid::transformer {
 
 namespace {
 
-// Of a command buffer for a GPU: few in the first, so that it begins soon.
+// Of a command buffer for a GPU: few in the first, so that it begins soon, and in each twice as many as in the one
+// before, which it works on meanwhile.
 constexpr size_t first_dispatches = 8, most_dispatches = 64;
 constexpr size_t most_under_way = 32;  // command buffers
 
@@ -20,7 +23,8 @@ constexpr size_t most_under_way = 32;  // command buffers
 MetalCommands::MetalCommands(NS::SharedPtr<MTL::Device> device)
     : device_(std::move(device)),
       is_gpu_(mps::is_gpu(device_.get())),
-      queue_(NS::TransferPtr(device_->newCommandQueue())) {}
+      queue_(NS::TransferPtr(device_->newCommandQueue())),
+      limit_(first_dispatches) {}
 
 bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
   // Command buffers may outlive static objects.
@@ -31,7 +35,10 @@ bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
     fail(pipeline.error());
     return false;
   }
-  if (is_gpu_ && dispatches_ >= (committed_.empty() ? first_dispatches : most_dispatches)) commit();
+  if (is_gpu_ && dispatches_ == limit_) {
+    commit();
+    limit_ = std::min(2 * limit_, most_dispatches);
+  }
   ++dispatches_;
   if (!encoder_) {
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
@@ -89,6 +96,7 @@ Status MetalCommands::finish() {
   commit();
   for (const auto& command_buffer : committed_) wait_for(command_buffer.get());
   committed_.clear();
+  limit_ = first_dispatches;
   if (error_.empty()) return success();
   return Error{std::exchange(error_, {})};
 }

@@ -98,7 +98,7 @@ class MetalCommands {
   NS::SharedPtr<MTL::CommandQueue> queue_;
   NS::SharedPtr<MTL::CommandBuffer> command_buffer_;
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder_;
-  size_t dispatches_ = 0;  // in the command buffer
+  size_t dispatches_ = 0, limit_;  // in the command buffer, and where it ends
   std::deque<NS::SharedPtr<MTL::CommandBuffer>> committed_;
   std::string error_;
   bool is_lost_ = false;

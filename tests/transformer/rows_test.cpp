@@ -110,6 +110,17 @@ TEST_P(Rows, HaveALargestNumberTheFirstOfEquals) {
   }
 }
 
+TEST_P(Rows, HaveNoLargestNumberWhereSomethingIsNone) {
+  for (const size_t columns : {1, 33, 4097})
+    for (const size_t place : {size_t{0}, columns / 2, columns - 1}) {
+      std::vector<float> numbers(2 * columns, -INFINITY);
+      numbers[place] = NAN;
+      const Tensor result = backend->tensor(TensorType::i32, {2});
+      backend->argmax(of_floats(numbers, {2, columns}), result);
+      EXPECT_EQ(values(result), (std::vector<double>{-1, 0})) << columns << " columns, at " << place;
+    }
+}
+
 TEST_P(Rows, AreTurned) {
   for (const TensorType type : float_types)
     for (const RopePairs pairs : {RopePairs::Neighbours, RopePairs::Halves})

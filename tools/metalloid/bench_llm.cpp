@@ -220,8 +220,9 @@ Measured measure(const Shape& shape, TensorType type, double bandwidth) {
   int token = 1;
   for (size_t i = 0; i < timed_tokens; ++i) {
     start = std::chrono::steady_clock::now();
-    const std::vector<float> numbers = logits_of(network, *backend, {token}, first_position + i);
-    token = int(std::max_element(numbers.begin(), numbers.end()) - numbers.begin());
+    const Tensor likeliest = backend->tensor(TensorType::i32, {1});
+    backend->argmax(network.forward({token}, first_position + i), likeliest);
+    if (const Status read = backend->read(likeliest, &token); !read) throw Failure{exit_source_error, read.error()};
     times.push_back(milliseconds_since(start) / 1000);
   }
   return {1 / median(times), bandwidth / double(model.bytes()), double(prompt_tokens) / prompt_time};
