@@ -102,6 +102,14 @@ struct Product {
 // checkpoints of Hugging Face).
 enum class RopePairs { Neighbours, Halves };
 
+// How heads are turned, as rope() has it.
+struct Rope {
+  Tensor frequencies;
+  size_t position = 0;
+  RopePairs pairs = RopePairs::Neighbours;
+  size_t head_size = 0;
+};
+
 // base^(-2i / dimensions) for i below dimensions / 2.
 std::vector<float> rope_frequencies(size_t dimensions, double base = 10000);
 
@@ -148,6 +156,8 @@ class Backend {
   void matmul_vec(const Tensor& weights, const Tensor& x, const Tensor& result, bool add = false);
   // Several products of one x, at once where x is a single row: queries, keys and values.
   void matmul_each(const Tensor& x, const std::vector<Product>& products, const Norm& norm = {});
+  // The same, and the first two results, queries and keys, are turned.
+  void matmul_each(const Tensor& x, const std::vector<Product>& products, const Norm& norm, const Rope& rope);
   // silu(x gateᵀ) * (x upᵀ): the first half of a feed-forward layer.
   void matmul_silu_mul(const Tensor& x, const Tensor& gate, const Tensor& up, const Tensor& result,
                        const Norm& norm = {});
@@ -211,6 +221,8 @@ class Backend {
             const AdamStep& step);
 
  private:
+  void each_product(const Tensor& x, const std::vector<Product>& products, const Norm& norm, const Rope* rope);
+
   std::unique_ptr<transformer::Operations> operations_;
   std::string error_;  // the first since finish()
 };

@@ -73,8 +73,8 @@ void Network::attend(const Layer& layer, const Cache& cache, size_t position, co
   const auto rows = [count](const Tensor& heads) { return heads.reshape({count, heads.count() / count}); };
 
   backend_->matmul_each(x, {{layer.queries, rows(queries)}, {layer.keys, rows(keys)}, {layer.values, rows(values)}},
-                        {layer.attention_norm, config_.norm_epsilon});
-  backend_->rope({queries, keys}, position, frequencies_, config_.rope_pairs);
+                        {layer.attention_norm, config_.norm_epsilon},
+                        {frequencies_, position, config_.rope_pairs, config_.head_size});
   backend_->flash_attention(queries, cache.keys, cache.values, position, attended);
   backend_->matmul(rows(attended), layer.attention_output, x, {.add = true});
 }

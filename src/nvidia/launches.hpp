@@ -32,7 +32,7 @@ struct Launch {
 class Launches {
  public:
   // As many as may be gathered; then they have to be sent.
-  static constexpr size_t most = 64;
+  static constexpr size_t most = 128;
 
   explicit Launches(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
   ~Launches();
@@ -80,8 +80,8 @@ class Launches {
   std::vector<uint64_t> values_;
   std::vector<void*> parameters_;
   uint32_t generation_ = 0;  // of the context that has the chains
-  // By length: 4, 8, 16, 32, 64. Two of each in turn: one is changed while the other still runs.
-  std::array<std::array<Chain, 2>, 5> chains_;
+  // By length: 4, 8, and so on to 128. Two of each in turn: one is changed while the other still runs.
+  std::array<std::array<Chain, 2>, 6> chains_;
   size_t turn_ = 0;
   std::vector<Sequence> sequences_;
   uint64_t clock_ = 0;  // counts those that were sent

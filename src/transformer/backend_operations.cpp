@@ -51,6 +51,11 @@ void Backend::matmul_vec(const Tensor& weights, const Tensor& x, const Tensor& r
 }
 
 void Backend::matmul_each(const Tensor& x, const std::vector<Product>& products, const Norm& norm) {
+  each_product(x, products, norm, nullptr);
+}
+
+// `rope` only where the operations turn all that there is.
+void Backend::each_product(const Tensor& x, const std::vector<Product>& products, const Norm& norm, const Rope* rope) {
   Check check(error_, "matmul_each");
   check.is_activation(x, "x");
   if (check && norm.weights) check_norm(check, norm, x);
@@ -62,7 +67,10 @@ void Backend::matmul_each(const Tensor& x, const std::vector<Product>& products,
   if (x.rows() == 1) {
     for (size_t first = 0, end; first < products.size(); first = end) {
       end = end_of_batch(products, first);
-      operations_->matmul_vec({x, {products.begin() + ptrdiff_t(first), products.begin() + ptrdiff_t(end)}, norm});
+      operations_->matmul_vec({.x = x,
+                               .products = {products.begin() + ptrdiff_t(first), products.begin() + ptrdiff_t(end)},
+                               .norm = norm,
+                               .rope = rope});
     }
     return;
   }
@@ -72,6 +80,33 @@ void Backend::matmul_each(const Tensor& x, const std::vector<Product>& products,
     rmsnorm(x, norm.weights, norm.epsilon, normed);
   }
   for (const Product& product : products) matmul(normed, product.weights, product.result);
+}
+
+void Backend::matmul_each(const Tensor& x, const std::vector<Product>& products, const Norm& norm, const Rope& rope) {
+  Check check(error_, "matmul_each");
+  check.is_tensor(rope.frequencies, "frequencies", {TensorType::f32});
+  check.require(products.size() >= 2, "there are {} products, and two are to be turned", products.size());
+  check.require(rope.head_size != 0 && rope.position <= UINT32_MAX / 2,
+                "head_size ({}) is 0, or position ({}) too large", rope.head_size, rope.position);
+  if (!check) return;
+  std::vector<Tensor> turned;
+  for (size_t i = 0; i < 2; ++i) {
+    const Tensor& result = products[i].result;
+    check.is_activation(result, "result");
+    if (!check) return;
+    check.require(result.columns() % rope.head_size == 0, "{} numbers are no heads of {}", result.columns(),
+                  rope.head_size);
+    if (!check) return;
+    turned.push_back(result.reshape({result.rows(), result.columns() / rope.head_size, rope.head_size}));
+  }
+  check.require(2 * rope.frequencies.count() <= rope.head_size, "frequencies are {} for pairs of heads of {} numbers",
+                rope.frequencies.count(), rope.head_size);
+  if (!check) return;
+  const bool on_the_way = operations_->turns_products() && x && x.rows() == 1 && products.size() <= 3 &&
+                          end_of_batch(products, 0) == products.size() && rope.head_size % 2 == 0;
+  if (on_the_way) return each_product(x, products, norm, &rope);
+  each_product(x, products, norm, nullptr);
+  this->rope(turned, rope.position, rope.frequencies, rope.pairs);
 }
 
 void Backend::matmul_silu_mul(const Tensor& x, const Tensor& gate, const Tensor& up, const Tensor& result,

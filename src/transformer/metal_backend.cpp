@@ -26,8 +26,9 @@ struct KernelVectorProducts {
 struct KernelTable {
   uint32_t rows, columns;
 };
-struct KernelResultPlaces {
+struct KernelPlaces {
   uint64_t first[3] = {};
+  uint32_t position = 0;
 };
 struct KernelTurn {
   uint64_t first[2];
@@ -152,13 +153,18 @@ class MetalOperations final : public Operations {
                          weights_of(2), result_of(0), result_of(1), result_of(2), rest...);
     };
     if (!kernels_for_gpu_) return dispatch(products);
+    const Rope* rope = work.rope;
+    const uint32_t turned = !rope ? 0 : rope->pairs == RopePairs::Neighbours ? 1 : 2;
     function.constants.insert(function.constants.end(),
                               {has_aligned_rows(work.products), products.columns, products.rows[0], products.rows[1],
-                               products.rows[2], std::bit_cast<uint32_t>(products.epsilon)});
-    KernelResultPlaces places;
+                               products.rows[2], std::bit_cast<uint32_t>(products.epsilon), turned,
+                               uint32_t(rope ? rope->head_size : 1), uint32_t(rope ? rope->frequencies.count() : 0)});
+    KernelPlaces places{.position = uint32_t(rope ? rope->position : 0)};
     for (size_t i = 0; i < count; ++i) places.first[i] = first_number(product[i].result);
-    dispatch(places);
+    dispatch(places, rope ? Place(rope->frequencies) : Place(unused_[0].get()));
   }
+
+  bool turns_products() const override { return kernels_for_gpu_; }
 
   void matmul(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) override {
     products_.encode(x, weights, result, options);
@@ -196,8 +202,10 @@ class MetalOperations final : public Operations {
   }
 
   void argmax(const Tensor& x, const Tensor& result) override {
+    constexpr size_t long_row = 16384, most_threads = 1024;
     commands_.dispatch({kernel_name("argmax_kernel", x.type(), x.type())}, MTL::Size(x.rows(), 1, 1),
-                       threads_for_row(x), x, result, uint32_t(x.columns()));
+                       is_gpu_ && x.columns() > long_row ? most_threads : threads_for_row(x), x, result,
+                       uint32_t(x.columns()));
   }
 
   void copy(const Tensor& x, const Tensor& result) override {

@@ -13,9 +13,9 @@ namespace metalloid::transformer {
 
 namespace {
 
-// Of a command buffer for a GPU: few in the first, so that it begins soon, and in each twice as many as in the one
-// before, which it works on meanwhile.
-constexpr size_t first_dispatches = 8, most_dispatches = 64;
+// Of a command buffer for a GPU: few in the first, so that it begins soon, and in each several times as many as in the
+// one before, which it works on meanwhile. (For a token of a Llama, a kernel takes four times as long as encoding it.)
+constexpr size_t first_dispatches = 8, growth = 4, most_dispatches = 128;
 constexpr size_t most_under_way = 32;  // command buffers
 
 }  // namespace
@@ -37,7 +37,7 @@ bool MetalCommands::begin_dispatch(const mps::KernelFunction& function) {
   }
   if (is_gpu_ && dispatches_ == limit_) {
     commit();
-    limit_ = std::min(2 * limit_, most_dispatches);
+    limit_ = std::min(growth * limit_, most_dispatches);
   }
   ++dispatches_;
   if (!encoder_) {

@@ -18,6 +18,7 @@ struct VectorProducts {
   std::vector<Product> products;  // at most three
   Norm norm;
   bool gated = false, add = false;
+  const Rope* rope = nullptr;  // of the first two, where the backend turns_products()
 };
 
 struct AttentionShape {
@@ -58,6 +59,7 @@ class Operations {
   virtual Status write(const Tensor& tensor, const void* source) = 0;
 
   virtual void matmul_vec(const VectorProducts& products) = 0;
+  virtual bool turns_products() const { return false; }
   virtual void matmul(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) = 0;
   virtual void rmsnorm(const Tensor& x, const Tensor& weights, float epsilon, const Tensor& result) = 0;
   virtual void softmax(const Tensor& x, const Tensor& result) = 0;

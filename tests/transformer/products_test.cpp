@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backend_program.hpp"
 
 namespace metalloid::transformer {
@@ -43,6 +45,20 @@ Numbers normalised(Numbers x, const Numbers& weights, double epsilon) {
     for (size_t i = 0; i < columns; ++i) x.values[row * columns + i] *= factor * weights.values[i];
   }
   return x;
+}
+
+// Heads in a row, the first token at `position`.
+void turn(std::vector<double>& row, size_t head_size, const std::vector<float>& frequencies, size_t position,
+          RopePairs pairs) {
+  for (size_t head = 0; head < row.size(); head += head_size)
+    for (size_t i = 0; i < frequencies.size(); ++i) {
+      const bool halves = pairs == RopePairs::Halves;
+      double& a = row[head + (halves ? i : 2 * i)];
+      double& b = row[head + (halves ? i + frequencies.size() : 2 * i + 1)];
+      const double angle = double(position) * frequencies[i], c = std::cos(angle), s = std::sin(angle), old = a;
+      a = a * c - b * s;
+      b = old * s + b * c;
+    }
 }
 
 using Products = BackendTest;
@@ -106,6 +122,41 @@ TEST_P(Products, OfOneVectorAreDoneTogetherWithItsNorm) {
           expect_near(products[i].result, reference.values, reference.errors, fmt::format("{} {}", name_of(type), i));
         }
       }
+}
+
+TEST_P(Products, OfOneVectorAreTurnedOnTheWay) {
+  constexpr size_t columns = 160, position = 7;
+  for (const TensorType type : float_types)
+    for (const RopePairs pairs : {RopePairs::Neighbours, RopePairs::Halves})
+      for (const auto& [head_size, turned] : {std::pair<size_t, size_t>{10, 10}, {10, 6}, {64, 64}, {7, 4}})
+        for (const size_t rows : {1, 3}) {
+          const std::vector<float> frequencies = rope_frequencies(turned);
+          const Numbers x = random(type, {rows, columns}), norm = random(type, {columns}, 0.5, 2);
+          const Numbers normed = normalised(x, norm, 1e-5);
+          std::vector<Numbers> weights;
+          std::vector<Product> products;
+          for (const size_t heads : {6, 2, 2}) {
+            weights.push_back(random(type, {heads * head_size, columns}));
+            // As in a cache, behind other tokens.
+            products.push_back(
+                {weights.back().tensor, backend->tensor(type, {rows + 5, heads * head_size}).slice(5, rows)});
+          }
+          backend->matmul_each(x.tensor, products, {norm.tensor, 1e-5f},
+                               {of_floats(frequencies, {turned / 2}), position, pairs, head_size});
+          for (size_t i = 0; i < products.size(); ++i) {
+            Reference reference = product(normed, weights[i]);
+            for (size_t row = 0; i < 2 && row < rows; ++row) {
+              const auto begin = reference.values.begin() + ptrdiff_t(row * weights[i].tensor.rows());
+              std::vector<double> numbers(begin, begin + ptrdiff_t(weights[i].tensor.rows()));
+              turn(numbers, head_size, frequencies, position + row, pairs);
+              std::ranges::copy(numbers, begin);
+            }
+            // As above, and of both numbers of a pair.
+            const double most = *std::ranges::max_element(reference.errors);
+            expect_near(products[i].result, reference.values, 4 * most + columns * rounding_of(type),
+                        fmt::format("{} {} of {}, {} rows", name_of(type), i, head_size, rows));
+          }
+        }
 }
 
 TEST_P(Products, OfGateAndUpAreMultiplied) {

@@ -13,7 +13,7 @@ kernel void argmax_kernel(device const T* x [[buffer(0)]], device int* result [[
   x += ulong(row) * columns;
   float largest = -INFINITY, broken = 0;
   uint where = columns;
-  #pragma unroll 4
+  #pragma unroll 8
   for (uint i = place; i < columns; i += threads) {
     const float value = float(x[i]);
     if ((as_type<uint>(value) & 0x7FFFFFFF) > 0x7F800000) broken = 1;  // also where comparisons may expect numbers only

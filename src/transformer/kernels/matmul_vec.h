@@ -1,5 +1,5 @@
 // One row x times weights [out][in], for up to three matrices at once. What is fused, by function constants: RMSNorm of
-// x (on GPUs), silu(first) * second, and addition to what is there.
+// x (on GPUs), silu(first) * second, addition to what is there, and the turning of the first two results (on GPUs).
 #pragma once
 
 #include "numbers.h"
@@ -22,11 +22,12 @@ struct Share {
   device const W* other;  // gated, what is multiplied with silu of the first
   device T* result;
   uint rows, group;
+  bool is_third;
 
   Share(device const W* weights_0, device const W* weights_1, device const W* weights_2, device T* result_0,
         device T* result_1, device T* result_2, VectorProducts products, uint threadgroup_index) {
     const bool is_second = !gated && threadgroup_index >= products.first_group[1];
-    const bool is_third = !gated && threadgroup_index >= products.first_group[2];
+    is_third = !gated && threadgroup_index >= products.first_group[2];
     weights = is_third ? weights_2 : is_second ? weights_1 : weights_0;
     result = is_third ? result_2 : is_second ? result_1 : result_0;
     other = gated ? weights_1 : weights;

@@ -12,6 +12,9 @@ constant uint rows_0 [[function_constant(6)]];
 constant uint rows_1 [[function_constant(7)]];
 constant uint rows_2 [[function_constant(8)]];
 constant uint epsilon_bits [[function_constant(9)]];  // of a float
+constant uint turned [[function_constant(10)]];       // the first two results: 1: by neighbouring pairs, 2: by halves
+constant uint head_size [[function_constant(11)]];
+constant uint pairs [[function_constant(12)]];  // of a head; what is beyond stays
 
 constant constexpr uint each = 8, step_width = 32 * each, most_rows = 2, most_steps = 24, simdgroups = 8;
 static_assert(simdgroups * 32 == step_width, "a thread brings one number of x for each step");
@@ -23,10 +26,16 @@ uint steps_of_tile() {
   return min((columns + step_width - 1) / step_width, most);
 }
 
-// Where results begin in their buffers.
-struct ResultPlaces {
-  ulong first[3];
+struct Places {
+  ulong first[3];  // of results in their buffers
+  uint position;   // of the token, for turning
 };
+
+// Rows whose results are turned together are those of neighbouring SIMD-groups.
+inline uint row_at(uint i, bool is_turned) {
+  const uint within = i % head_size;
+  return is_turned && turned == 2 && within < 2 * pairs ? i - within + within / 2 + within % 2 * pairs : i;
+}
 
 inline VectorProducts products_of_constants() {
   const uint of_group = simdgroups * rows_of_simdgroup;
@@ -109,12 +118,26 @@ float norm_weight(device const void* weights, uint i) {
   return norm_weights == 1 ? ((device const float*)weights)[i] : float(((device const T*)weights)[i]);
 }
 
+// What a SIMD-group has of a pair, turned with what its neighbour has.
+inline float turned_with_neighbour(float value, uint row, uint position, device const float* frequencies,
+                                   threadgroup float* shared, uint lane, uint simdgroup) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (lane == 0) shared[simdgroup] = value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint within = row % head_size;
+  if (within >= 2 * pairs) return value;
+  const float other = shared[simdgroup ^ 1], angle = float(position) * frequencies[within / 2];
+  const float c = cos(angle), s = sin(angle);
+  return within % 2 == 0 ? value * c - other * s : value * c + other * s;
+}
+
 template <typename T, typename W>
 kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device const void* norm [[buffer(1)]],
                                     device const W* weights_0 [[buffer(2)]], device const W* weights_1 [[buffer(3)]],
                                     device const W* weights_2 [[buffer(4)]], device T* result_0 [[buffer(5)]],
                                     device T* result_1 [[buffer(6)]], device T* result_2 [[buffer(7)]],
-                                    constant ResultPlaces& places [[buffer(8)]],
+                                    constant Places& places [[buffer(8)]],
+                                    device const float* frequencies [[buffer(9)]],
                                     uint group [[threadgroup_position_in_grid]],
                                     uint lane [[thread_index_in_simdgroup]],
                                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
@@ -125,11 +148,12 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
                           result_2 + places.first[2], products, group);
   const uint last = share.rows - 1, steps = steps_of_tile<W>(), tile = steps * step_width;
   const uint first = (share.group * simdgroups + simdgroup) * rows_of_simdgroup;
+  const bool is_turned = turned != 0 && !share.is_third;
   device const W* rows[2 * most_rows];
   #pragma unroll
   for (uint i = 0; i < most_rows; ++i) {
-    rows[i] = row_of(share.weights, columns, min(first + i, last));
-    rows[most_rows + i] = row_of(share.other, columns, min(first + i, last));
+    rows[i] = row_of(share.weights, columns, min(row_at(first + i, is_turned), last));
+    rows[most_rows + i] = row_of(share.other, columns, min(row_at(first + i, is_turned), last));
   }
   float sums[2 * most_rows] = {}, squares = 0;
   const auto is_used = [](uint i) { return i % most_rows < rows_of_simdgroup && (gated || i < most_rows); };
@@ -182,12 +206,13 @@ kernel void matmul_vec_tiled_kernel(device const T* x [[buffer(0)]], device cons
   #pragma unroll
   for (uint i = 0; i < 2 * most_rows; ++i)
     if (is_used(i)) sums[i] = simd_sum(sums[i]) * factor;
+  if (is_turned) sums[0] = turned_with_neighbour(sums[0], first, places.position, frequencies, shared, lane, simdgroup);
   if (lane != 0) return;
   #pragma unroll
   for (uint i = 0; i < most_rows; ++i)
     if (i < rows_of_simdgroup && first + i <= last)
-      share.put(first + i, gated ? silu_of(sums[i]) * sums[most_rows + i] : sums[i]);
+      share.put(row_at(first + i, is_turned), gated ? silu_of(sums[i]) * sums[most_rows + i] : sums[i]);
 }
 
-#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, constant ResultPlaces&, uint, uint, uint)
+#define MATMUL_VEC_TILED(W, T, name) MATMUL_VEC_AS(matmul_vec_tiled_kernel, W, T, name, constant Places&, device const float*, uint, uint, uint)
 METAL_EACH_PRODUCT(MATMUL_VEC_TILED)
