@@ -7,6 +7,14 @@ struct RowStrides {
   ulong row, matrix;  // numbers
 };
 
+// Calls `visit` with 0, 32, 64, …, which, from its own place on, are the columns of a thread of the SIMD-group that has
+// the row to itself. All threads do most of it together, without masks.
+template <typename Visit>
+void for_each_column(uint place, uint columns, Visit visit) {
+  uint i = 0;
+  for (; i + 32 <= columns; i += 32) visit(i);
+  if (i + place < columns) visit(i);
+}
 
 // What `combine` makes of the values of all threads of a threadgroup; `shared` has room for each SIMD-group's.
 template <typename Combine, typename InSimdgroup>

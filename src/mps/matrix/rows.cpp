@@ -17,4 +17,13 @@ MTL::Size threads_along_row(size_t columns) {
   return MTL::Size(std::clamp<size_t>((columns + 31) / 32 * 32, 32, 256), 1, 1);
 }
 
+size_t rows_in_turn(size_t rows) {
+  constexpr size_t most = 64, groups = 64;  // so many that threads are done at about the same time
+  return std::clamp<size_t>(rows / groups, 1, most);
+}
+
+bool fills_caches(size_t bytes) {
+  return bytes >= size_t{32} << 20;
+}
+
 }  // namespace metalloid::mps

@@ -12,4 +12,10 @@ MTL::Size threads_for_row(MTL::Device* device, size_t columns);
 // Threads of a threadgroup that do a number each, side by side in a row.
 MTL::Size threads_along_row(size_t columns);
 
+// How many rows a SIMD-group of a CPU does in turn, where it does better with some than with one.
+size_t rows_in_turn(size_t rows);
+
+// Whether a CPU's kernel that writes so much does better to write past the caches.
+bool fills_caches(size_t bytes);
+
 }  // namespace metalloid::mps

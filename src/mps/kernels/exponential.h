@@ -1,0 +1,18 @@
+// e^x in as few instructions as processors without one for it need: 2^n times a polynomial of what rounding to n leaves.
+#pragma once
+
+#include "types.h"
+
+// For x <= 0, within 2^-22; 0 where the result is no normal number.
+inline float exp_of_negative(float x) {
+  constexpr float integers = 0x1.8p23f;  // floats near it are integers, of which the low bits are a count
+  const float rounded = fma(x, M_LOG2E_F, integers);
+  const float r = fma(x, M_LOG2E_F, integers - rounded);
+  float fraction = fma(0x1.5cd77ap-10f, r, 0x1.3cf732p-7f);
+  fraction = fma(fraction, r, 0x1.c6b576p-5f);
+  fraction = fma(fraction, r, 0x1.ebf99cp-3f);
+  fraction = fma(fraction, r, 0x1.62e42ap-1f);
+  fraction = fma(fraction, r, 1.0f);
+  const float power = as_type<float>(as_type<uint>(fraction) + (as_type<uint>(rounded) << 23));
+  return x < -87.0f ? 0 : power;
+}
