@@ -16,6 +16,7 @@ struct KernelGroupNormalization {
   KernelImageTensor source, result;
   uint32_t group, lanes;
   float epsilon;
+  uint64_t next;
 };
 
 }  // namespace
@@ -32,13 +33,15 @@ bool encode_group_normalization_at_once(Encoding& encoding, const ImageTensor& s
   if (channels * pixels * source.number_bytes() > (of_image * source.images > 1 ? most_bytes : most_bytes_alone))
     return false;
   const bool has_all_lanes = channels == simdgroup && source.channels % simdgroup == 0;
-  const bool streams = fills_caches(result.images * pixels * result.channels * result.number_bytes());
+  const bool streams =
+      fills_caches(encoding.device(), result.images * pixels * result.channels * result.number_bytes());
   encoding.dispatch(
       {fmt::format("group_normalization_{}_{}", is_wide ? "wide" : "narrow", metal_name_of(source.type)),
        {streams, has_all_lanes}},
       MTL::Size(simdgroup * of_image, source.images, 1), MTL::Size(simdgroup, 1, 1), source.place, result.place,
       Operand{gamma_and_beta.first.get()}, Operand{gamma_and_beta.second.get()},
-      KernelGroupNormalization{for_kernel(source), for_kernel(result), uint32_t(group), uint32_t(channels), epsilon});
+      KernelGroupNormalization{for_kernel(source), for_kernel(result), uint32_t(group), uint32_t(channels), epsilon,
+                               of_image > 1 ? channels : source.image_stride});
   return true;
 }
 

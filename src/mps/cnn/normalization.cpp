@@ -69,8 +69,7 @@ void encode_lines(Encoding& encoding, std::array<ImageTensor, count> tensors, co
   if (lines_follow) std::ranges::transform(tensors, tensors.begin(), in_one_line);
   const ImageTensor& result = tensors.back();
   const size_t pixels = is_gpu(encoding.device()) ? 1 : 256, numbers = result.width * result.height * result.channels;
-  encode(tensors, uint32_t(pixels),
-         !is_gpu(encoding.device()) && fills_caches(numbers * result.images * result.number_bytes()),
+  encode(tensors, uint32_t(pixels), fills_caches(encoding.device(), numbers * result.images * result.number_bytes()),
          MTL::Size(result.channels, (result.width + pixels - 1) / pixels, result.height * result.images));
 }
 

@@ -13,6 +13,17 @@ inline float exp_of_negative(float x) {
   fraction = fma(fraction, r, 0x1.ebf99cp-3f);
   fraction = fma(fraction, r, 0x1.62e42ap-1f);
   fraction = fma(fraction, r, 1.0f);
-  const float power = as_type<float>(as_type<uint>(fraction) + (as_type<uint>(rounded) << 23));
-  return x < -87.0f ? 0 : power;
+  const float power_of_two = as_type<float>((as_type<uint>(rounded) << 23) + as_type<uint>(1.0f));
+  return x < -87.0f ? 0 : fraction * power_of_two;
+}
+
+// e^x - 1 for x <= 0: near 0, where that would cancel, the series.
+inline float exp_of_negative_minus_1(float x) {
+  float series = fma(1.0f / 5040, x, 1.0f / 720);
+  series = fma(series, x, 1.0f / 120);
+  series = fma(series, x, 1.0f / 24);
+  series = fma(series, x, 1.0f / 6);
+  series = fma(series, x, 0.5f);
+  series = fma(series * x, x, x);
+  return x > -0.35f ? series : exp_of_negative(x) - 1;
 }

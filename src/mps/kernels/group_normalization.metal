@@ -15,6 +15,7 @@ struct GroupNormalization {
   uint group;  // channels
   uint lanes;  // that have a channel, of narrow groups
   float epsilon;
+  ulong next;  // numbers from a slice to the one that is taken after it
 };
 
 // The mean of numbers that come in parts, and what the distances between the parts' means add to their squared
@@ -30,6 +31,7 @@ struct Parts {
   }
 };
 
+// From a thread's first channel on.
 template <typename T>
 struct Slice {
   device const T* source;
@@ -37,11 +39,11 @@ struct Slice {
   device const float *gamma, *beta;
 
   Slice(device const T* source, device T* result, device const float* gamma, device const float* beta,
-        constant GroupNormalization& p, uint image, uint channel)
-      : source(source + image * p.source.image_stride + channel),
-        result(result + image * p.result.image_stride + channel),
-        gamma(gamma + channel),
-        beta(beta + channel) {}
+        constant GroupNormalization& p, uint image, uint first_channel, uint place)
+      : source(source + image * p.source.image_stride + first_channel + place),
+        result(result + image * p.result.image_stride + first_channel + place),
+        gamma(gamma + first_channel + place),
+        beta(beta + first_channel + place) {}
 };
 
 template <typename T, bool streams>
@@ -62,6 +64,7 @@ void normalize_wide(Slice<T> slice, constant GroupNormalization& p, uint place) 
       for (uint x = first; x < end; ++x) {
         device const T* numbers = row + ulong(x) * stride;
         for_each_column(place, p.group, [&](uint i) {
+          fetch_ahead(numbers + p.next + i);
           const float difference = float(numbers[i]) - mean;
           squares = fma(difference, difference, squares);
         });
@@ -110,6 +113,7 @@ void normalize_narrow(Slice<T> slice, constant GroupNormalization& p, uint chann
         for (uint x = first; x < end; ++x) sum += float(row[ulong(x) * stride]);
         const float mean = sum / (end - first);
         for (uint x = first; x < end; ++x) {
+          fetch_ahead(row + p.next + ulong(x) * stride);
           const float difference = float(row[ulong(x) * stride]) - mean;
           squares = fma(difference, difference, squares);
         }
@@ -138,7 +142,7 @@ void normalize_narrow(Slice<T> slice, constant GroupNormalization& p, uint chann
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* gamma [[buffer(2)]],   \
       device const float* beta [[buffer(3)]], constant GroupNormalization& p [[buffer(4)]],                            \
       uint2 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                      \
-    const Slice<T> slice(source, result, gamma, beta, p, group.y, group.x * p.group + place);                          \
+    const Slice<T> slice(source, result, gamma, beta, p, group.y, group.x * p.group, place);                           \
     if (fills_caches)                                                                                                  \
       normalize_wide<T, true>(slice, p, place);                                                                        \
     else                                                                                                               \
@@ -149,7 +153,7 @@ void normalize_narrow(Slice<T> slice, constant GroupNormalization& p, uint chann
       device const float* beta [[buffer(3)]], constant GroupNormalization& p [[buffer(4)]],                            \
       uint2 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                      \
     const uint first = group.x * p.lanes;                                                                              \
-    const Slice<T> slice(source, result, gamma, beta, p, group.y, first + place);                                      \
+    const Slice<T> slice(source, result, gamma, beta, p, group.y, first, place);                                       \
     if (fills_caches)                                                                                                  \
       normalize_narrow<T, true>(slice, p, p.source.channels - first, place);                                           \
     else                                                                                                               \

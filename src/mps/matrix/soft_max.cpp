@@ -43,7 +43,7 @@ void encode_soft_max(Encoding& encoding, bool logarithm, const MatrixView& sourc
                                 : "",
                    metal_name_of(source.type)),
        {keeps_powers, in_fours,
-        !on_gpu && fills_caches(bytes_of(result.type, size.rows * size.columns * size.matrices))}},
+        fills_caches(encoding.device(), bytes_of(result.type, size.rows * size.columns * size.matrices))}},
       MTL::Size(threads.width, (size.rows + in_turn - 1) / in_turn, size.matrices), threads, source.first, result.first,
       Shape{uint32_t(size.rows), uint32_t(size.columns), source.strides, result.strides, uint32_t(in_turn)});
 }
