@@ -1,7 +1,7 @@
 // Neurons and their derivatives. The type is a constant of the kernel, so that each pipeline has the code of one.
 #pragma once
 
-#include "exponential.h"
+#include "short_functions.h"
 
 struct NeuronParameters {
   float a, b, c;
@@ -32,7 +32,7 @@ inline float error_function(float x) {
   const float near =
       x * fma(s, fma(s, fma(s, fma(s, fma(s, -0.00085483f, 0.0052240f), -0.0268661f), 0.1128379f), -0.3761264f),
               1.1283792f);
-  const float t = fast::divide(1.0f, fma(0.5f, y, 1.0f));
+  const float t = 1 / fma(0.5f, y, 1.0f);
   float p = 0.17087277f;
   p = fma(p, t, -0.82215223f);
   p = fma(p, t, 1.48851587f);
@@ -50,7 +50,7 @@ inline float error_function(float x) {
 // Both tails keep their digits.
 inline float sigmoid(float x) {
   const float e = exp_of_negative(-abs(x));
-  return fast::divide(x >= 0 ? 1.0f : e, 1 + e);
+  return (x >= 0 ? 1.0f : e) / (1 + e);
 }
 
 // Near 0 a polynomial, because 1 - e cancels there.
@@ -58,7 +58,7 @@ inline float hyperbolic_tangent(float x) {
   const float y = abs(x), s = x * x, e = exp_of_negative(-2 * y);
   const float tail =
       fma(fma(fma(fma(-0x1.82884cp-8f, s, 0x1.54c3ep-6f), s, -0x1.b89abcp-5f), s, 0x1.1109bep-3f), s, -0x1.55553ep-2f);
-  return copysign(y < 0.6f ? fma(y * s, tail, y) : fast::divide(1 - e, 1 + e), x);
+  return copysign(y < 0.6f ? fma(y * s, tail, y) : (1 - e) / (1 + e), x);
 }
 
 inline float neuron(uint type, float x, NeuronParameters p) {
@@ -72,7 +72,7 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     case neuron_absolute: return abs(x);
     // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
     case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp_of_negative(-abs(p.b * x))));
-    case neuron_soft_sign: return fast::divide(x, 1 + abs(x));
+    case neuron_soft_sign: return x / (1 + abs(x));
     case neuron_elu: return x >= 0 ? x : p.a * exp_of_negative_minus_1(min(x, 0.0f));
     case neuron_relu_n: return min(x >= 0 ? x : p.a * x, p.b);
     case neuron_power: return pow(p.a * x + p.b, p.c);

@@ -1,5 +1,5 @@
 // Softmax of rows. A row is read three times, for its maximum, its sum and its result: it stays in the nearest cache.
-#include "exponential.h"
+#include "short_functions.h"
 #include "rows.h"
 #include "streaming.h"
 

@@ -1,4 +1,5 @@
-// e^x in as few instructions as processors without one for it need: 2^n times a polynomial of what rounding to n leaves.
+// Functions of neurons and softmax in as few instructions as processors need that have none for them. e^x is 2^n times a
+// polynomial of what rounding to n leaves.
 #pragma once
 
 #include "types.h"
