@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mps/libraries/cpu/pixels.hpp"
 #include "mps/libraries/cpu/primitives.hpp"
 
 namespace metalloid::mps::cpu {
@@ -145,7 +146,6 @@ class OneDnnConvolution final : public Primitive {
         is_filled_up_(sizes_.inputs != convolution.source_channels ||
                       sizes_.outputs != convolution.destination_channels),
         source_(image_desc(convolution.images, sizes_.inputs, convolution.source_height, convolution.source_width)),
-        stored_source_(stored_source_of(convolution, sizes_)),
         destination_(image_desc(convolution.images, sizes_.outputs, convolution.destination_height,
                                 convolution.destination_width)) {}
 
@@ -158,7 +158,6 @@ class OneDnnConvolution final : public Primitive {
     if (sizes_.outputs != c.destination_channels && !keeps_zero(c.neuron)) return false;
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (is_packed()) prepare_copying(attributes);
     using dnnl::algorithm, dnnl::prop_kind;
     const bool trains = c.pass != ConvolutionPass::forward;
     const prop_kind kind = trains ? prop_kind::forward_training : prop_kind::forward_inference;
@@ -195,7 +194,7 @@ class OneDnnConvolution final : public Primitive {
     switch (convolution_.pass) {
       case ConvolutionPass::forward: {
         std::call_once(ready_, [&] { make_ready(stream, places[1], places[2]); });
-        std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, source_at(stream, places[0])},
+        std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, source_at(places[0])},
                                                      {DNNL_ARG_WEIGHTS, weights_at(places[1])},
                                                      {DNNL_ARG_DST, memory(destination_, engine(), places[3])}};
         if (convolution_.has_biases) {
@@ -207,11 +206,11 @@ class OneDnnConvolution final : public Primitive {
       }
       case ConvolutionPass::data_gradient: {
         std::call_once(ready_, [&] { make_ready(stream, places[1], nullptr); });
-        memory gradient(source_, engine(), is_packed() ? scratch<Purpose::source>(source_.get_size()) : places[2]);
+        void* gradient = is_packed() ? scratch<Purpose::source>(source_.get_size()) : places[2];
         execute(stream, {{DNNL_ARG_DIFF_DST, memory(destination_, engine(), places[0])},
                          {DNNL_ARG_WEIGHTS, weights_at(places[1])},
-                         {DNNL_ARG_DIFF_SRC, gradient}});
-        if (is_packed()) copy(stream, gradient, memory(stored_source_, engine(), places[2]));
+                         {DNNL_ARG_DIFF_SRC, memory(source_, engine(), gradient)}});
+        if (is_packed()) unpack(static_cast<const float*>(gradient), static_cast<float*>(places[2]), source_pixels());
         break;
       }
       case ConvolutionPass::weights_gradient:
@@ -235,31 +234,16 @@ class OneDnnConvolution final : public Primitive {
     return true;
   }
 
-  // The source's pixels as they are stored, of which only the channels that are there count.
-  static memory::desc stored_source_of(const Convolution& c, const Sizes& sizes) {
-    const auto stored = memory::dim(c.source_stored_channels), width = memory::dim(c.source_width),
-               height = memory::dim(c.source_height);
-    return {{memory::dim(c.images), memory::dim(sizes.inputs), height, width},
-            memory::data_type::f32,
-            memory::dims{height * width * stored, 1, width * stored, stored}};
-  }
   bool is_packed() const { return sizes_.groups == 1 && sizes_.inputs != convolution_.source_stored_channels; }
-  memory source_at(dnnl::stream& stream, void* place) {
+  Pixels source_pixels() const {
+    const Convolution& c = convolution_;
+    return {c.images * c.source_width * c.source_height, c.source_channels, c.source_stored_channels};
+  }
+  memory source_at(void* place) const {
     if (!is_packed()) return memory(source_, engine(), place);
-    const memory packed(source_, engine(), scratch<Purpose::source>(source_.get_size()));
-    copy(stream, memory(stored_source_, engine(), place), packed);
-    return packed;
-  }
-  void prepare_copying(const dnnl::primitive_attr& attributes) {
-    const bool to_stored = convolution_.pass == ConvolutionPass::data_gradient;
-    const dnnl::reorder::primitive_desc found(engine(), to_stored ? source_ : stored_source_, engine(),
-                                              to_stored ? stored_source_ : source_, attributes);
-    copying_ = dnnl::reorder(found);
-    copying_scratchpad_ = found.scratchpad_desc();
-  }
-  void copy(dnnl::stream& stream, const memory& from, const memory& to) {
-    const memory own(copying_scratchpad_, engine(), scratch<Purpose::library>(copying_scratchpad_.get_size()));
-    copying_.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, own}});
+    void* packed = scratch<Purpose::source>(source_.get_size());
+    pack(static_cast<const float*>(place), static_cast<float*>(packed), source_pixels());
+    return memory(source_, engine(), packed);
   }
 
   memory weights_at(void* place) const { return is_in_order_ ? memory(ordered_, engine(), place) : ordered_weights_; }
@@ -283,7 +267,7 @@ class OneDnnConvolution final : public Primitive {
   void run_weights_gradient(dnnl::stream& stream, std::span<void* const> places) {
     memory gradient = is_in_order_ ? memory(ordered_, engine(), places[2]) : memory(ordered_, engine());
     std::vector<float> all(is_filled_up_ ? sizes_.numbers() : 0), biases(sizes_.outputs);
-    execute(stream, {{DNNL_ARG_SRC, source_at(stream, places[0])},
+    execute(stream, {{DNNL_ARG_SRC, source_at(places[0])},
                      {DNNL_ARG_DIFF_DST, memory(destination_, engine(), places[1])},
                      {DNNL_ARG_DIFF_WEIGHTS, gradient},
                      {DNNL_ARG_DIFF_BIAS, memory(sizes_.biases(), engine(), biases.data())}});
@@ -310,11 +294,9 @@ class OneDnnConvolution final : public Primitive {
   const Sizes sizes_;
   const bool is_filled_up_;
   bool is_in_order_ = false;
-  const memory::desc source_, stored_source_, destination_;
+  const memory::desc source_, destination_;
   memory::desc ordered_, scratchpad_;
   dnnl::primitive primitive_;
-  dnnl::primitive copying_;
-  memory::desc copying_scratchpad_;
   std::once_flag ready_;
   memory ordered_weights_;
   std::vector<float> biases_;
