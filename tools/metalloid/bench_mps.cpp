@@ -37,7 +37,7 @@ namespace {
 constexpr size_t sizes[] = {64, 128, 256, 512, 1024, 2048};
 constexpr size_t turns = 9;
 constexpr double milliseconds_of_turn = 30;
-constexpr size_t most_in_turn = 1000;
+constexpr size_t most_in_turn = 6000;
 constexpr size_t page = 4096;  // where buffers of Metal begin
 constexpr double asked = 0.97;
 
