@@ -230,8 +230,25 @@ class OneDnnConvolution final : public Primitive {
     primitive_ = dnnl::primitive(found.get());
     ordered_ = weights;
     is_in_order_ = !is_filled_up_ && ordered_ == sizes_.weights(false);
+    if (!is_in_order_) prepare_ordering();
     scratchpad_ = found.scratchpad_desc();
     return true;
+  }
+
+  // Between the weights as they are given and as oneDNN likes them best.
+  void prepare_ordering() {
+    const bool makes_weights = convolution_.pass == ConvolutionPass::weights_gradient;
+    const memory::desc plain = sizes_.weights(false);
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc found(engine(), makes_weights ? ordered_ : plain, engine(),
+                                              makes_weights ? plain : ordered_, attributes);
+    ordering_ = dnnl::reorder(found);
+    ordering_scratchpad_ = found.scratchpad_desc();
+  }
+  void order(dnnl::stream& stream, const memory& from, const memory& to) const {
+    const memory own(ordering_scratchpad_, engine(), scratch<Purpose::library>(ordering_scratchpad_.get_size()));
+    ordering_.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, own}});
   }
 
   bool is_packed() const { return sizes_.groups == 1 && sizes_.inputs != convolution_.source_stored_channels; }
@@ -260,7 +277,7 @@ class OneDnnConvolution final : public Primitive {
     }
     ordered_weights_ = memory(ordered_, engine());
     memory given(sizes_.weights(false), engine(), weights);
-    dnnl::reorder(given, ordered_weights_).execute(stream, given, ordered_weights_);
+    order(stream, given, ordered_weights_);
     stream.wait();
   }
 
@@ -274,7 +291,7 @@ class OneDnnConvolution final : public Primitive {
     const Convolution& c = convolution_;
     if (!is_in_order_) {
       memory wanted(sizes_.weights(false), engine(), is_filled_up_ ? all.data() : places[2]);
-      dnnl::reorder(gradient, wanted).execute(stream, gradient, wanted);
+      order(stream, gradient, wanted);
     }
     stream.wait();
     std::memcpy(places[3], biases.data(), c.destination_channels * sizeof(float));
@@ -295,8 +312,9 @@ class OneDnnConvolution final : public Primitive {
   const bool is_filled_up_;
   bool is_in_order_ = false;
   const memory::desc source_, destination_;
-  memory::desc ordered_, scratchpad_;
+  memory::desc ordered_, scratchpad_, ordering_scratchpad_;
   dnnl::primitive primitive_;
+  dnnl::primitive ordering_;
   std::once_flag ready_;
   memory ordered_weights_;
   std::vector<float> biases_;
