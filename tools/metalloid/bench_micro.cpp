@@ -65,18 +65,16 @@ Measured lora(MicroBench& bench, uint32_t width, MPS::DataType type) {
   const Matrix in = bench.new_matrix(lora_rows, width, type, x), down = bench.new_matrix(width, rank, type, a),
                up = bench.new_matrix(rank, width, type, b), between = bench.new_matrix(lora_rows, rank, type),
                out = bench.new_matrix(lora_rows, width, type);
-  const auto pipeline = bench.pipeline("lora.metal", is_float ? "lora_float" : "lora_bfloat");
-  const struct {
-    uint32_t inputs, outputs;
-    float scale;
-  } shape{width, width, lora_scale};
+  const bool in_eights = !bench.device()->hasUnifiedMemory();  // as examples/lora decides
+  const std::string kernel = fmt::format("lora_{}{}", in_eights ? "in_eights_" : "", is_float ? "float" : "bfloat");
+  const auto pipeline = bench.pipeline("lora.metal", kernel.c_str(), {width, width});
   const Encode custom = [&](MTL::CommandBuffer* commands) {
     MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
     encoder->setComputePipelineState(pipeline.get());
     NS::UInteger index = 0;
     for (const Matrix& matrix : {in, down, up, out}) encoder->setBuffer(matrix->data(), 0, index++);
-    encoder->setBytes(&shape, sizeof shape, index);
-    encoder->dispatchThreadgroups(MTL::Size(lora_rows, 1, 1), MTL::Size(32, 1, 1));
+    encoder->setBytes(&lora_scale, sizeof lora_scale, index);
+    encoder->dispatchThreadgroups(MTL::Size(lora_rows, 1, 1), MTL::Size(in_eights ? 256 : 32, 1, 1));
     encoder->endEncoding();
   };
   const auto product = [&](size_t columns, size_t inner) {

@@ -10,13 +10,17 @@
 
 namespace metalloid::tool {
 
-NS::SharedPtr<MTL::ComputePipelineState> MicroBench::pipeline(const char* file, const char* kernel) {
+NS::SharedPtr<MTL::ComputePipelineState> MicroBench::pipeline(const char* file, const char* kernel,
+                                                              const std::vector<uint32_t>& constants) {
   NS::Error* error = nullptr;
   const std::string source(kernel_source(file));
   const auto library =
       NS::TransferPtr(device_->newLibrary(NS::String::string(source.c_str(), NS::UTF8StringEncoding), nullptr, &error));
   require(bool(library), fmt::format("{} does not compile", file));
-  const auto function = NS::TransferPtr(library->newFunction(NS::String::string(kernel, NS::UTF8StringEncoding)));
+  const auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  for (size_t i = 0; i < constants.size(); ++i) values->setConstantValue(&constants[i], MTL::DataTypeUInt, i);
+  const auto function =
+      NS::TransferPtr(library->newFunction(NS::String::string(kernel, NS::UTF8StringEncoding), values.get(), &error));
   auto pipeline = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
   require(bool(pipeline), fmt::format("{} has no pipeline", kernel));
   return pipeline;

@@ -5,6 +5,7 @@
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
 #include <MetalPerformanceShaders/MetalPerformanceShaders.hpp>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -20,8 +21,9 @@ class MicroBench {
 
   MTL::Device* device() const { return device_.get(); }
 
-  // Of a kernel in tools/kernels.
-  NS::SharedPtr<MTL::ComputePipelineState> pipeline(const char* file, const char* kernel);
+  // Of a kernel in tools/kernels, with these values of its function constants 0, 1, …
+  NS::SharedPtr<MTL::ComputePipelineState> pipeline(const char* file, const char* kernel,
+                                                    const std::vector<uint32_t>& constants = {});
 
   NS::SharedPtr<MTL::Buffer> new_buffer(size_t bytes);
   // Of Float32 or BFloat16.
