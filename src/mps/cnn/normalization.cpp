@@ -6,9 +6,9 @@
 #include <array>
 
 #include "foundation/misuse.hpp"
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
