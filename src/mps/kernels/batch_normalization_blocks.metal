@@ -1,15 +1,12 @@
-// Batch normalisation of matrices for CPUs. A SIMD-group has a block: columns that are few enough for what belongs to
-// them to stay in the nearest cache, and some of their rows.
+// Batch normalisation of matrices, and of images whose pixels are rows, for CPUs. A SIMD-group has a block: some columns
+// of some rows.
+#include "columns.h"
 #include "neuron.h"
-#include "rows.h"
-#include "streaming.h"
 
 constant uint neuron_type [[function_constant(0)]];
 constant uint has_gamma [[function_constant(1)]];
 constant uint has_beta [[function_constant(2)]];
 constant uint fills_caches [[function_constant(3)]];
-
-constant constexpr uint columns_together = 1024;
 
 struct Blocks {
   NeuronParameters parameters;
@@ -22,46 +19,6 @@ struct Blocks {
   uint end_row(uint block) const constant { return min(first_row(block) + rows_of_block, rows); }
   uint rows_in(uint block) const constant { return end_row(block) - first_row(block); }
 };
-
-// Adds to each column of `sums` what `term` makes of the numbers of a block's rows, four rows at a time.
-template <typename T, typename Term>
-void sum_rows(device const T* source, threadgroup float* sums, constant Blocks& p, uint block, uint place, uint count,
-              Term term) {
-  const uint end = p.end_row(block);
-  const ulong stride = p.source.row;
-  uint row = p.first_row(block);
-  for (; row + 4 <= end; row += 4) {
-    device const T* numbers = source + row * stride;
-    for_each_column(place, count, [&](uint i) {
-      for (uint k = 4; k < 8; ++k) fetch_ahead(numbers + k * stride + i);
-      sums[i] += (term(numbers[i], i) + term(numbers[stride + i], i)) +
-                 (term(numbers[2 * stride + i], i) + term(numbers[3 * stride + i], i));
-    });
-  }
-  for (; row < end; ++row) {
-    device const T* numbers = source + row * stride;
-    for_each_column(place, count, [&](uint i) { sums[i] += term(numbers[i], i); });
-  }
-}
-
-// Means of a block's rows, then the squares of differences, while they are near: nothing cancels. All pointers are to
-// the thread's first column.
-template <typename T>
-void find_statistics(device const T* source, device float* partial, constant Blocks& p, threadgroup float* means,
-                     threadgroup float* squares, uint block, uint place, uint count) {
-  for_each_column(place, count, [&](uint i) { means[i] = squares[i] = 0; });
-  sum_rows(source, means, p, block, place, count, [](float x, uint) { return x; });
-  const float share = 1.0f / p.rows_in(block);
-  for_each_column(place, count, [&](uint i) { means[i] *= share; });
-  sum_rows(source, squares, p, block, place, count, [&](float x, uint i) {
-    const float difference = x - means[i];
-    return difference * difference;
-  });
-  for_each_column(place, count, [&](uint i) {
-    partial[i] = means[i];
-    partial[p.span.columns + i] = squares[i];
-  });
-}
 
 template <typename T>
 void combine_statistics(device const float* partial, device T* mean, device T* variance, constant Blocks& p) {
@@ -82,25 +39,27 @@ template <typename T, bool streams>
 void normalize(device const T* source, device T* result, threadgroup const float* means,
                threadgroup const float* scales, threadgroup const float* shifts, constant Blocks& p, uint block,
                uint place, uint count) {
-  for (uint row = p.first_row(block); row < p.end_row(block); ++row) {
-    device const T* numbers = source + row * p.source.row;
-    device T* results = result + row * p.result.row;
-    for_each_column(place, count, [&](uint i) {
-      fetch_ahead(numbers + p.source.row + i);
-      const float y = fma(float(numbers[i]) - means[i], scales[i], shifts[i]);
-      put<streams>(results + i, T(neuron(neuron_type, y, p.parameters)));
-    });
-  }
+  write_rows<Rows::apart, streams>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
+                      [&](float x, uint i) {
+                        return neuron(neuron_type, fma(x - means[i], scales[i], shifts[i]), p.parameters);
+                      });
 }
 
 #define BATCH_BLOCKS(T)                                                                                               \
   [[host_name("batch_statistics_blocks_" #T)]] kernel void batch_statistics_blocks_##T(                               \
       device const T* source [[buffer(0)]], device float* partial [[buffer(1)]], constant Blocks& p [[buffer(2)]],    \
       uint3 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                     \
-    threadgroup float means[columns_together], squares[columns_together];                                             \
-    const uint first = p.span.first(group.x);                                                                         \
-    find_statistics(source + first + place, partial + 2 * ulong(group.y) * p.span.columns + first + place, p,         \
-                    means + place, squares + place, group.y, place, p.span.count(group.x));                           \
+    threadgroup float all_means[columns_together], all_squares[columns_together];                                     \
+    threadgroup float *means = all_means + place, *squares = all_squares + place;                                     \
+    const uint first = p.span.first(group.x), count = p.span.count(group.x);                                          \
+    partial += 2 * ulong(group.y) * p.span.columns + first + place;                                                   \
+    for_each_column(place, count, [&](uint i) { squares[i] = 0; });                                                   \
+    find_means<Rows::apart>(source + first + place, p.source.row, p.first_row(group.y), p.end_row(group.y), means, squares,\
+               place, count);                                                                                         \
+    for_each_column(place, count, [&](uint i) {                                                                       \
+      partial[i] = means[i];                                                                                          \
+      partial[p.span.columns + i] = squares[i];                                                                       \
+    });                                                                                                               \
   }                                                                                                                   \
   [[host_name("batch_statistics_combined_" #T)]] kernel void batch_statistics_combined_##T(                           \
       device const float* partial [[buffer(0)]], device T* mean [[buffer(1)]], device T* variance [[buffer(2)]],      \

@@ -1,19 +1,16 @@
-// Instance and group normalization in one step, for CPUs and slices that fit their caches: a SIMD-group finds mean and
-// variance of a slice, which is a group of channels of an image, and normalizes it while it is near. Memory is read once
-// and written once.
+// Instance and group normalization in one step, for CPUs and images that fit their caches: a SIMD-group finds means and
+// variances of an image, or of a wide group of its channels, and normalizes it while it is near. Memory is read once and
+// written once.
 //
-// The numbers of a wide group are shared by all threads; of narrow groups there are several, and a thread has a channel.
+// The numbers of a wide group are shared by all threads; of other images a thread has some channels.
+#include "columns.h"
 #include "image.h"
-#include "rows.h"
-#include "streaming.h"
 
 constant uint fills_caches [[function_constant(0)]];
-constant uint has_all_lanes [[function_constant(1)]];  // narrow groups fill all SIMD-groups
 
 struct GroupNormalization {
   ImageTensor source, result;
   uint group;  // channels
-  uint lanes;  // that have a channel, of narrow groups
   float epsilon;
   ulong next;  // numbers from a slice to the one that is taken after it
 };
@@ -83,58 +80,51 @@ void normalize_wide(Slice<T> slice, constant GroupNormalization& p, uint place) 
     }
 }
 
-// Mean and variance of the channels of the thread's group, of those of each thread's channel.
-inline float2 over_group(float mean, float variance, uint group, uint place) {
-  const uint first = place / group * group;
-  float sum = 0, squares = 0;
-  for (uint i = first; i < first + group; ++i) sum += simd_shuffle(mean, ushort(min(i, 31u)));
+// The numbers of an image's channels, in the threadgroup's memory.
+struct Channels {
+  threadgroup float *means, *squares, *part_means, *scales;
+};
+
+// Mean and variance of a channel's group, of those of its channels.
+inline float2 over_group(threadgroup const float* means, threadgroup const float* squares, float count, uint channel,
+                         uint group) {
+  const uint first = channel / group * group;
+  float sum = 0, all_squares = 0;
+  for (uint i = first; i < first + group; ++i) sum += means[i];
   const float average = sum / group;
   for (uint i = first; i < first + group; ++i) {
-    const ushort lane = min(i, 31u);
-    const float difference = simd_shuffle(mean, lane) - average;
-    squares += simd_shuffle(variance, lane) + difference * difference;
+    const float difference = means[i] - average;
+    all_squares += squares[i] + count * difference * difference;
   }
-  return float2(average, squares / group);
+  return float2(average, all_squares / (count * group));
 }
 
 template <typename T, bool streams>
-void normalize_narrow(Slice<T> slice, constant GroupNormalization& p, uint channels_left, uint place) {
-  constexpr uint pixels_of_part = 16;
-  const bool has_channel = has_all_lanes || place < min(p.lanes, channels_left);
-  const uint stride = p.source.pixel_stride;
-  Parts parts;
-  float squares = 0;
-  if (has_channel)
-    for (uint y = 0; y < p.source.height; ++y) {
-      device const T* row = slice.source + ulong(y) * p.source.row_stride;
-      for (uint first = 0; first < p.source.width; first += pixels_of_part) {
-        const uint end = min(first + pixels_of_part, p.source.width);
-        float sum = 0;
-        for (uint x = first; x < end; ++x) sum += float(row[ulong(x) * stride]);
-        const float mean = sum / (end - first);
-        for (uint x = first; x < end; ++x) {
-          fetch_ahead(row + p.next + ulong(x) * stride);
-          const float difference = float(row[ulong(x) * stride]) - mean;
-          squares = fma(difference, difference, squares);
-        }
-        parts.add(end - first, mean);
-      }
-    }
-  float mean = parts.mean, variance = (squares + parts.squares) / parts.count;
-  if (p.group > 1) {
-    const float2 found = over_group(mean, variance, p.group, place);
-    mean = found.x;
-    variance = found.y;
+void normalize_image(Slice<T> image, constant GroupNormalization& p, Channels all, uint place) {
+  constexpr uint pixels_of_part = 64;
+  const uint pixels = p.source.width, channels = p.source.channels;
+  const Channels own = {all.means + place, all.squares + place, all.part_means + place, all.scales + place};
+  for_each_column(place, channels, [&](uint i) { own.means[i] = own.squares[i] = 0; });
+  for (uint first = 0; first < pixels; first += pixels_of_part) {
+    const uint end = min(first + pixels_of_part, pixels);
+    find_means<Rows::side_by_side>(image.source, p.source.pixel_stride, first, end, own.part_means, own.squares, place, channels);
+    const float share = float(end - first) / end, weight = first * share;
+    for_each_column(place, channels, [&](uint i) {
+      const float difference = own.part_means[i] - own.means[i];
+      own.means[i] = fma(difference, share, own.means[i]);
+      own.squares[i] = fma(difference * difference, weight, own.squares[i]);
+    });
   }
-  if (!has_channel) return;
-  const float scale = *slice.gamma / sqrt(variance + p.epsilon), shift = *slice.beta;
-  for (uint y = 0; y < p.source.height; ++y) {
-    device const T* row = slice.source + ulong(y) * p.source.row_stride;
-    device T* results = slice.result + ulong(y) * p.result.row_stride;
-    for (uint x = 0; x < p.source.width; ++x)
-      put<streams>(results + ulong(x) * p.result.pixel_stride,
-                   T(fma(float(row[ulong(x) * stride]) - mean, scale, shift)));
-  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  threadgroup float *means = own.part_means, *scales = own.scales;
+  for_each_column(place, channels, [&](uint i) {
+    const float2 found = over_group(all.means, all.squares, pixels, i + place, p.group);
+    means[i] = found.x;
+    scales[i] = image.gamma[i] / sqrt(found.y + p.epsilon);
+  });
+  device const float* shifts = image.beta;
+  write_rows<Rows::side_by_side, streams>(image.source, p.source.pixel_stride, image.result, p.result.pixel_stride, 0, pixels, place,
+                      channels, [&](float x, uint i) { return fma(x - means[i], scales[i], shifts[i]); });
 }
 
 #define GROUP_NORMALIZATION(T)                                                                                         \
@@ -148,16 +138,18 @@ void normalize_narrow(Slice<T> slice, constant GroupNormalization& p, uint chann
     else                                                                                                               \
       normalize_wide<T, false>(slice, p, place);                                                                       \
   }                                                                                                                    \
-  [[host_name("group_normalization_narrow_" #T)]] kernel void group_normalization_narrow_##T(                          \
+  [[host_name("group_normalization_image_" #T)]] kernel void group_normalization_image_##T(                            \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* gamma [[buffer(2)]],   \
       device const float* beta [[buffer(3)]], constant GroupNormalization& p [[buffer(4)]],                            \
-      uint2 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                      \
-    const uint first = group.x * p.lanes;                                                                              \
-    const Slice<T> slice(source, result, gamma, beta, p, group.y, first, place);                                       \
+      uint image [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                       \
+    threadgroup float means[columns_together], squares[columns_together];                                              \
+    threadgroup float part_means[columns_together], scales[columns_together];                                          \
+    const Slice<T> slice(source, result, gamma, beta, p, image, 0, place);                                             \
+    const Channels channels = {means, squares, part_means, scales};                                                    \
     if (fills_caches)                                                                                                  \
-      normalize_narrow<T, true>(slice, p, p.source.channels - first, place);                                           \
+      normalize_image<T, true>(slice, p, channels, place);                                                             \
     else                                                                                                               \
-      normalize_narrow<T, false>(slice, p, p.source.channels - first, place);                                          \
+      normalize_image<T, false>(slice, p, channels, place);                                                            \
   }
 GROUP_NORMALIZATION(float)
 GROUP_NORMALIZATION(half)
