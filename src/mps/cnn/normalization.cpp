@@ -9,6 +9,7 @@
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
 #include "mps/core/pixel_threads.hpp"
+#include "mps/matrix/column_blocks.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
@@ -87,6 +88,20 @@ void encode_in_parts(Encoding& encoding, const KernelParts& parts, size_t slices
                     threads_along_row(parts.channels), partial, first, second, parts);
 }
 
+// A batch whose pixels are the rows of a matrix of float, for CPUs.
+bool is_matrix(const Encoding& encoding, const ImageTensor& tensor, Slices slices) {
+  return !is_gpu(encoding.device()) && slices == Slices::batch && tensor.type == MPS::DataTypeFloat32 &&
+         tensor.is_dense();
+}
+ColumnsOfRows as_matrix(const ImageTensor& tensor) {
+  return {tensor.place,
+          tensor.type,
+          {tensor.pixel_stride, 0},
+          tensor.images * tensor.height * tensor.width,
+          tensor.channels,
+          1};
+}
+
 }  // namespace
 
 NS::SharedPtr<MTL::Buffer> new_floats(MTL::Device* device, const float* numbers, size_t count, float otherwise) {
@@ -119,6 +134,7 @@ void reload(ChannelPair& pair, size_t channels, MTL::Device* device, MTL::Comman
 }
 
 void encode_statistics(Encoding& encoding, const ImageTensor& source, Slices slices, Operand mean, Operand variance) {
+  if (is_matrix(encoding, source, slices)) return encode_column_statistics(encoding, as_matrix(source), mean, variance);
   const KernelParts parts = parts_of(encoding, source, slices);
   KernelNormalization numbers = for_kernel({.slices = slices}, source, source, source);
   numbers.parts = parts.parts;
@@ -132,6 +148,10 @@ void encode_statistics(Encoding& encoding, const ImageTensor& source, Slices sli
 
 void encode_normalization(Encoding& encoding, const Normalization& n, const ImageTensor& source,
                           const ImageTensor& result) {
+  if (is_matrix(encoding, source, n.slices) && is_matrix(encoding, result, n.slices) &&
+      n.neuron.neuron.type != MPS::CNNNeuronTypePReLU)
+    return encode_column_normalization(encoding, as_matrix(source), result.place, {result.pixel_stride, 0},
+                                       {n.mean, n.variance, n.gamma, n.beta}, n.epsilon, n.neuron.neuron);
   encode_lines(encoding, std::array{source, result},
                [&](const std::array<ImageTensor, 2>& lines, uint32_t pixels, bool streams, MTL::Size threads) {
                  KernelNormalization numbers = for_kernel(n, lines[0], lines[0], lines[1]);

@@ -6,6 +6,7 @@
 #include "mps/core/device_kind.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/matrix/arguments.hpp"
+#include "mps/matrix/column_blocks.hpp"
 #include "mps/matrix/neuron_holder.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -75,43 +76,12 @@ void encode_by_numbers(Encoding& encoding, const BatchNormalizationPart& self, c
                     vectors.mean.first, vectors.variance.first, vectors.gamma.first, vectors.beta.first, shape);
 }
 
-// As kernels/batch_normalization_blocks.metal has it.
-struct Blocks {
-  NeuronParameters parameters;
-  float epsilon;
-  uint32_t rows, rows_of_block;
-  RowStrides source, result;
-  Span span;
-};
-
-// A SIMD-group for some columns and rows.
 void encode_by_blocks(Encoding& encoding, const BatchNormalizationPart& self, const MatrixView& source,
                       const MatrixView& result, const Vectors& vectors, const Size& size) {
-  constexpr size_t columns_together = 1024, simdgroup = 32;  // the first as the kernel has it
-  constexpr size_t fewest_rows = 16, most_rows = 32;         // that stay near
-  const char* type = metal_name_of(source.type);
-  const size_t rows = std::clamp<size_t>(rows_in_turn(size.rows), fewest_rows, most_rows);
-  const size_t blocks = (size.rows + rows - 1) / rows, spans = (size.columns + columns_together - 1) / columns_together;
-  const Blocks shape{self.holder.neuron.parameters,
-                     self.epsilon,
-                     uint32_t(size.rows),
-                     uint32_t(rows),
-                     source.strides,
-                     result.strides,
-                     {uint32_t(size.columns), uint32_t(columns_together)}};
-  const MTL::Size threadgroup(simdgroup, 1, 1);
-  if (self.compute_statistics) {
-    const Operand partial = encoding.scratch(2 * blocks * size.columns * sizeof(float));
-    encoding.dispatch({fmt::format("batch_statistics_blocks_{}", type)}, MTL::Size(simdgroup * spans, blocks, 1),
-                      threadgroup, source.first, partial, shape);
-    encoding.dispatch({fmt::format("batch_statistics_combined_{}", type)}, MTL::Size(size.columns, 1, 1),
-                      threads_along_row(size.columns), partial, vectors.mean.first, vectors.variance.first, shape);
-  }
-  const bool streams = fills_caches(encoding.device(), bytes_of(result.type, size.rows * size.columns * size.matrices));
-  encoding.dispatch({fmt::format("batch_normalization_blocks_{}", type),
-                     {uint32_t(self.holder.neuron.type), bool(vectors.gamma), bool(vectors.beta), streams}},
-                    MTL::Size(simdgroup * spans, blocks, size.matrices), threadgroup, source.first, result.first,
-                    vectors.mean.first, vectors.variance.first, vectors.gamma.first, vectors.beta.first, shape);
+  const ColumnsOfRows rows{source.first, source.type, source.strides, size.rows, size.columns, size.matrices};
+  const ColumnNumbers numbers{vectors.mean.first, vectors.variance.first, vectors.gamma.first, vectors.beta.first};
+  if (self.compute_statistics) encode_column_statistics(encoding, rows, numbers.mean, numbers.variance);
+  encode_column_normalization(encoding, rows, result.first, result.strides, numbers, self.epsilon, self.holder.neuron);
 }
 
 void encode(Encoding& encoding, const BatchNormalizationPart& self, const MPS::Matrix* input_matrix,
