@@ -117,6 +117,8 @@ TEST_P(ConvolutionGradientTest, IsRightAtAnySizeStrideDilationAndType) {
   for (const auto format : {float32, float16}) {
     check({.inputs = 3, .outputs = 5}, {9, 7, 3, 1, format}, same);
     check({.inputs = 8, .outputs = 12}, {6, 7, 8, 3, format}, valid);
+    check({.inputs = 3, .outputs = 32}, {9, 7, 3, 2, format}, same);
+    check({.inputs = 6, .outputs = 35}, {6, 7, 6, 3, format}, same);
     check({.kernel_width = 5, .kernel_height = 5, .inputs = 1, .outputs = 40}, {17, 13, 1, 5, format}, same);
     check({.kernel_height = 2, .inputs = 2, .outputs = 5, .stride_x = 2, .dilation_x = 2}, {15, 9, 2, 4, format}, same);
     check({.kernel_width = 4, .kernel_height = 2, .inputs = 4, .outputs = 33, .stride_x = 2, .stride_y = 3},

@@ -36,6 +36,8 @@ TEST_P(ConvolutionTest, IsTheSumOfProductsAtAnySizeStrideDilationAndType) {
   for (const auto format : {float32, float16}) {
     check({.inputs = 3, .outputs = 5}, {9, 7, 3, 1, format}, {9, 7, 5, 1, format}, {});
     check({.inputs = 8, .outputs = 16}, {9, 7, 8, 3, format}, {9, 7, 16, 3, format}, {});
+    check({.inputs = 3, .outputs = 32}, {9, 7, 3, 2, format}, {9, 7, 32, 2, format}, {});
+    check({.inputs = 6, .outputs = 35}, {9, 7, 6, 2, format}, {9, 7, 35, 2, format}, {});
     check({.kernel_width = 5, .kernel_height = 2, .inputs = 4, .outputs = 33, .stride_x = 2, .stride_y = 3},
           {21, 11, 4, 2, format}, {11, 4, 33, 2, format}, {});
     check({.inputs = 4, .outputs = 4, .dilation_x = 2, .dilation_y = 3}, {13, 12, 4, 1, format}, {13, 12, 4, 1, format},

@@ -58,49 +58,6 @@ kernel void gpu_rms_norm(device const float4* x, device const float4* weight, de
   out[second] = b * weight[i + row_threads] * scale;
 }
 
-// A low-rank update, y = scale * (x A) B, of rows of 8 * 256 numbers and rank 8: eight numbers in each access, and B's
-// are on their way while the threadgroup makes x A.
-constant constexpr uint lora_threads = 256, lora_simdgroups = lora_threads / 32, lora_rank = 8;
-
-struct Eight {
-  bfloat4 first, second;
-};
-
-kernel void gpu_lora(device const Eight* x, device const Eight* a, device const Eight* b, device Eight* y,
-                     constant float& scale, uint row [[threadgroup_position_in_grid]],
-                     uint i [[thread_position_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
-                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-  threadgroup float partial[lora_simdgroups][lora_rank];
-  const Eight own = x[row * lora_threads + i];
-  Eight of_b[lora_rank];
-  float4 low[2] = {0, 0};
-  #pragma unroll
-  for (uint k = 0; k < 8; ++k) {
-    const Eight of_a = a[i * 8 + k];
-    const float value = float(k < 4 ? own.first[k % 4] : own.second[k % 4]);
-    low[0] = fma(value, float4(of_a.first), low[0]);
-    low[1] = fma(value, float4(of_a.second), low[1]);
-  }
-  #pragma unroll
-  for (uint r = 0; r < lora_rank; ++r) of_b[r] = b[r * lora_threads + i];
-  #pragma unroll
-  for (uint r = 0; r < lora_rank; ++r) {
-    const float sum = simd_sum(low[r / 4][r % 4]);
-    if (lane == 0) partial[simdgroup][r] = sum;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float4 first = 0, second = 0;
-  #pragma unroll
-  for (uint r = 0; r < lora_rank; ++r) {
-    float sum = 0;
-    #pragma unroll
-    for (uint k = 0; k < lora_simdgroups; ++k) sum += partial[k][r];
-    first = fma(sum * scale, float4(of_b[r].first), first);
-    second = fma(sum * scale, float4(of_b[r].second), second);
-  }
-  y[row * lora_threads + i] = {bfloat4(first), bfloat4(second)};
-}
-
 // A threadgroup of 512 threads has a row of the matrix, of a multiple of 4096 numbers.
 constant constexpr uint matvec_threads = 512, matvec_simdgroups = matvec_threads / 32;
 

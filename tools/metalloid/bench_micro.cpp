@@ -19,102 +19,15 @@
 #include "bench_workload.hpp"
 #include "device/small_float.hpp"
 #include "files.hpp"
+#include "micro_bench.hpp"
 
 namespace metalloid::tool {
 
 namespace {
 
-constexpr unsigned repetitions = 11, most_in_buffer = 20;
 constexpr float epsilon = 1e-5f;
 constexpr uint32_t rank = 8, lora_rows = 128;
 constexpr float lora_scale = 2;
-
-using Encode = std::function<void(MTL::CommandBuffer*)>;
-using Matrix = NS::SharedPtr<MPS::Matrix>;
-
-// A device, and memory of its own that tests can look into.
-class MicroBench {
- public:
-  MicroBench(NS::SharedPtr<MTL::Device> device) : device_(device), queue_(NS::TransferPtr(device->newCommandQueue())) {}
-
-  MTL::Device* device() const { return device_.get(); }
-
-  NS::SharedPtr<MTL::ComputePipelineState> pipeline(const char* file, const char* kernel) {
-    NS::Error* error = nullptr;
-    const std::string source(kernel_source(file));
-    const auto library = NS::TransferPtr(
-        device_->newLibrary(NS::String::string(source.c_str(), NS::UTF8StringEncoding), nullptr, &error));
-    require(bool(library), fmt::format("{} does not compile", file));
-    const auto function = NS::TransferPtr(library->newFunction(NS::String::string(kernel, NS::UTF8StringEncoding)));
-    auto pipeline = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
-    require(bool(pipeline), fmt::format("{} has no pipeline", kernel));
-    return pipeline;
-  }
-
-  NS::SharedPtr<MTL::Buffer> new_buffer(size_t bytes) {
-    return NS::TransferPtr(device_->newBuffer(bytes, MTL::ResourceStorageModePrivate));
-  }
-  Matrix new_matrix(size_t rows, size_t columns, MPS::DataType type) {
-    const size_t row_bytes = columns * (type == MPS::DataTypeFloat32 ? 4 : 2);
-    return NS::TransferPtr(MPS::Matrix::alloc()->init(
-        new_buffer(rows * row_bytes).get(), MPS::MatrixDescriptor::matrixDescriptor(rows, columns, row_bytes, type)));
-  }
-  Matrix new_matrix(size_t rows, size_t columns, MPS::DataType type, const std::vector<float>& numbers) {
-    Matrix matrix = new_matrix(rows, columns, type);
-    write(matrix.get(), numbers);
-    return matrix;
-  }
-  void write(MPS::Matrix* matrix, const std::vector<float>& numbers) {
-    const auto shared = NS::TransferPtr(device_->newBuffer(matrix->data()->length(), MTL::ResourceStorageModeShared));
-    for (size_t i = 0; i < numbers.size(); ++i)
-      if (matrix->dataType() == MPS::DataTypeFloat32)
-        static_cast<float*>(shared->contents())[i] = numbers[i];
-      else
-        static_cast<uint16_t*>(shared->contents())[i] = device::to_bfloat(numbers[i]);
-    copy(shared.get(), matrix->data());
-  }
-  std::vector<float> read(MPS::Matrix* matrix) {
-    const auto shared = NS::TransferPtr(device_->newBuffer(matrix->data()->length(), MTL::ResourceStorageModeShared));
-    copy(matrix->data(), shared.get());
-    std::vector<float> numbers(matrix->rows() * matrix->columns());
-    for (size_t i = 0; i < numbers.size(); ++i)
-      numbers[i] = matrix->dataType() == MPS::DataTypeFloat32
-                       ? static_cast<const float*>(shared->contents())[i]
-                       : device::from_bfloat(static_cast<const uint16_t*>(shared->contents())[i]);
-    return numbers;
-  }
-
-  // Microseconds of the device for one, the median.
-  double time(const Encode& encode) {
-    const double once = run(encode, 1);
-    const auto times = unsigned(std::clamp(20000 / std::max(once, 1.0), 1.0, double{most_in_buffer}));
-    std::vector<double> all(repetitions);
-    for (double& one : all) one = run(encode, times);
-    return median(all);
-  }
-  double run(const Encode& encode, unsigned times) {
-    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-    MTL::CommandBuffer* commands = queue_->commandBuffer();
-    for (unsigned i = 0; i < times; ++i) encode(commands);
-    commands->commit();
-    commands->waitUntilCompleted();
-    if (commands->status() != MTL::CommandBufferStatusCompleted)
-      throw Failure{exit_source_error, commands->error()->localizedDescription()->utf8String()};
-    return (commands->GPUEndTime() - commands->GPUStartTime()) * 1e6 / times;
-  }
-  void copy(MTL::Buffer* from, MTL::Buffer* to) {
-    run([&](MTL::CommandBuffer* commands) { encode_copy(commands, from, to); }, 1);
-  }
-  static void encode_copy(MTL::CommandBuffer* commands, MTL::Buffer* from, MTL::Buffer* to) {
-    MTL::BlitCommandEncoder* encoder = commands->blitCommandEncoder();
-    encoder->copyFromBuffer(from, 0, to, 0, from->length());
-    encoder->endEncoding();
-  }
-
- private:
-  NS::SharedPtr<MTL::Device> device_;
-  NS::SharedPtr<MTL::CommandQueue> queue_;
-};
 
 struct Measured {
   std::string name, size;
@@ -152,18 +65,16 @@ Measured lora(MicroBench& bench, uint32_t width, MPS::DataType type) {
   const Matrix in = bench.new_matrix(lora_rows, width, type, x), down = bench.new_matrix(width, rank, type, a),
                up = bench.new_matrix(rank, width, type, b), between = bench.new_matrix(lora_rows, rank, type),
                out = bench.new_matrix(lora_rows, width, type);
-  const auto pipeline = bench.pipeline("lora.metal", is_float ? "lora_float" : "lora_bfloat");
-  const struct {
-    uint32_t inputs, outputs;
-    float scale;
-  } shape{width, width, lora_scale};
+  const bool in_eights = !bench.device()->hasUnifiedMemory();  // as examples/lora decides
+  const std::string kernel = fmt::format("lora_{}{}", in_eights ? "in_eights_" : "", is_float ? "float" : "bfloat");
+  const auto pipeline = bench.pipeline("lora.metal", kernel.c_str(), {width, width});
   const Encode custom = [&](MTL::CommandBuffer* commands) {
     MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
     encoder->setComputePipelineState(pipeline.get());
     NS::UInteger index = 0;
     for (const Matrix& matrix : {in, down, up, out}) encoder->setBuffer(matrix->data(), 0, index++);
-    encoder->setBytes(&shape, sizeof shape, index);
-    encoder->dispatchThreadgroups(MTL::Size(lora_rows, 1, 1), MTL::Size(32, 1, 1));
+    encoder->setBytes(&lora_scale, sizeof lora_scale, index);
+    encoder->dispatchThreadgroups(MTL::Size(lora_rows, 1, 1), MTL::Size(in_eights ? 256 : 32, 1, 1));
     encoder->endEncoding();
   };
   const auto product = [&](size_t columns, size_t inner) {

@@ -25,6 +25,7 @@
 #include <thread>
 
 #include "bench.hpp"
+#include "bench_mps_memory.hpp"
 #include "bench_mps_nvidia.hpp"
 #include "bench_workload.hpp"
 #include "files.hpp"
@@ -36,7 +37,7 @@ namespace {
 constexpr size_t sizes[] = {64, 128, 256, 512, 1024, 2048};
 constexpr size_t turns = 9;
 constexpr double milliseconds_of_turn = 30;
-constexpr size_t most_in_turn = 1000;
+constexpr size_t most_in_turn = 6000;
 constexpr size_t page = 4096;  // where buffers of Metal begin
 constexpr double asked = 0.97;
 
@@ -240,7 +241,7 @@ double gflops(size_t n, const std::vector<double>& milliseconds) {
   return 2.0 * double(n) * double(n) * double(n) / median(milliseconds) * 1e-6;
 }
 
-void bench_mps_on_cpu(const std::string& json_file) {
+nlohmann::json bench_products() {
   LibraryProcess libraries[] = {
       {"OpenBLAS", by_openblas}, {"oneDNN sgemm", by_onednn_sgemm}, {"oneDNN matmul", by_onednn_matmul}};
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
@@ -290,13 +291,24 @@ void bench_mps_on_cpu(const std::string& json_file) {
     fmt::print("{:>15}   {}\n", best > 0 ? fmt::format("{:.3f}x", found / best) : "-", asked);
     rows.push_back(row);
   }
-  if (!json_file.empty()) write_output(json_file, rows.dump(2) + "\n");
+  return rows;
+}
+
+void bench_mps_on_cpu(const std::string& json_file, const std::string& only) {
+  nlohmann::json found;
+  if (only != "memory") found["products"] = bench_products();
+  if (only != "products") {
+    const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+    if (!device) throw Failure{exit_file_error, "there is no Metal device"};
+    found["memory"] = bench_mps_memory(device);
+  }
+  if (!json_file.empty()) write_output(json_file, found.dump(2) + "\n");
 }
 
 // Processes for libraries of the CPU are made before there are threads of a device's.
-void bench_mps(const std::string& json_file) {
+void bench_mps(const std::string& json_file, const std::string& only) {
   const char* wanted = std::getenv("METALLOID_DEVICE");
-  if (!wanted || std::string_view(wanted) != "nvidia") return bench_mps_on_cpu(json_file);
+  if (!wanted || std::string_view(wanted) != "nvidia") return bench_mps_on_cpu(json_file, only);
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
   if (!device) throw Failure{exit_file_error, "there is no Metal device"};
   bench_mps_on_nvidia(device.get(), json_file);
@@ -305,11 +317,13 @@ void bench_mps(const std::string& json_file) {
 }  // namespace
 
 void add_bench_mps(CLI::App& bench) {
-  auto json_file = std::make_shared<std::string>();
-  CLI::App* command =
-      bench.add_subcommand("mps", "Matrix multiplication of Metal Performance Shaders, beside OpenBLAS and oneDNN");
+  auto json_file = std::make_shared<std::string>(), only = std::make_shared<std::string>();
+  CLI::App* command = bench.add_subcommand(
+      "mps", "Metal Performance Shaders: matrix multiplication beside OpenBLAS and oneDNN, the rest beside copying");
   command->add_option("--json", *json_file, "Write the results to this file");
-  command->callback([json_file] { bench_mps(*json_file); });
+  command->add_option("--only", *only, "On CPUs, only these: products or memory")
+      ->check(CLI::IsMember({"products", "memory"}));
+  command->callback([json_file, only] { bench_mps(*json_file, *only); });
 }
 
 }  // namespace metalloid::tool

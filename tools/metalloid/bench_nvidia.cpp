@@ -72,16 +72,18 @@ std::map<std::string, double> times_of_torch() {
   return times.is_object() ? times.get<std::map<std::string, double>>() : std::map<std::string, double>();
 }
 
+// A kernel of tools/kernels, and the values of its function constants 0, 1, …
+struct Kernel {
+  Kernel(const char* name, const char* file = "gpu.metal", std::vector<uint32_t> constants = {})
+      : name(name), file(file), constants(std::move(constants)) {}
+  const char *name, *file;
+  std::vector<uint32_t> constants;
+};
+
 class Bench {
  public:
   explicit Bench(NS::SharedPtr<MTL::Device> device)
-      : device_(std::move(device)), queue_(NS::TransferPtr(device_->newCommandQueue())) {
-    NS::Error* error = nullptr;
-    const std::string source(kernel_source("gpu.metal"));
-    library_ = NS::TransferPtr(
-        device_->newLibrary(NS::String::string(source.c_str(), NS::UTF8StringEncoding), nullptr, &error));
-    if (!library_) throw Failure{exit_source_error, error->localizedDescription()->utf8String()};
-  }
+      : device_(std::move(device)), queue_(NS::TransferPtr(device_->newCommandQueue())) {}
 
   MTL::Buffer* floats(size_t count) {
     return fill<float>(count, [](float value) { return value; });
@@ -100,13 +102,10 @@ class Bench {
 
   // Microseconds of the device for one launch, the median. The kernel works on copies in the device's own memory, and
   // the buffers have what it leaves there.
-  double time(const char* kernel, MTL::Size grid, MTL::Size group, const std::vector<MTL::Buffer*>& buffers,
+  double time(const Kernel& kernel, MTL::Size grid, MTL::Size group, const std::vector<MTL::Buffer*>& buffers,
               const std::vector<uint32_t>& numbers) {
     auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-    NS::Error* error = nullptr;
-    auto function = NS::TransferPtr(library_->newFunction(NS::String::string(kernel, NS::UTF8StringEncoding)));
-    auto pipeline = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
-    if (!pipeline) throw Failure{exit_source_error, error->localizedDescription()->utf8String()};
+    const auto pipeline = new_pipeline(kernel);
     std::vector<NS::SharedPtr<MTL::Buffer>> copies;
     for (MTL::Buffer* buffer : buffers)
       copies.push_back(NS::TransferPtr(device_->newBuffer(buffer->length(), MTL::ResourceStorageModePrivate)));
@@ -129,6 +128,24 @@ class Bench {
   }
 
  private:
+  NS::SharedPtr<MTL::ComputePipelineState> new_pipeline(const Kernel& kernel) {
+    NS::Error* error = nullptr;
+    NS::SharedPtr<MTL::Library>& library = libraries_[kernel.file];
+    const std::string source(kernel_source(kernel.file));
+    if (!library)
+      library = NS::TransferPtr(
+          device_->newLibrary(NS::String::string(source.c_str(), NS::UTF8StringEncoding), nullptr, &error));
+    if (!library) throw Failure{exit_source_error, error->localizedDescription()->utf8String()};
+    const auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+    for (size_t i = 0; i < kernel.constants.size(); ++i)
+      values->setConstantValue(&kernel.constants[i], MTL::DataTypeUInt, i);
+    const auto function = NS::TransferPtr(
+        library->newFunction(NS::String::string(kernel.name, NS::UTF8StringEncoding), values.get(), &error));
+    auto pipeline = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
+    if (!pipeline) throw Failure{exit_source_error, error->localizedDescription()->utf8String()};
+    return pipeline;
+  }
+
   void copy(MTL::Buffer* from, MTL::Buffer* to) {
     MTL::CommandBuffer* commands = queue_->commandBuffer();
     MTL::BlitCommandEncoder* encoder = commands->blitCommandEncoder();
@@ -154,7 +171,7 @@ class Bench {
 
   NS::SharedPtr<MTL::Device> device_;
   NS::SharedPtr<MTL::CommandQueue> queue_;
-  NS::SharedPtr<MTL::Library> library_;
+  std::map<std::string, NS::SharedPtr<MTL::Library>> libraries_;
   std::vector<NS::SharedPtr<MTL::Buffer>> buffers_;
 };
 
@@ -235,7 +252,8 @@ Measured lora(Bench& bench) {
   MTL::Buffer* y = bench.output(rows * columns * 2ul);
   uint32_t scale_bits = 0;
   std::memcpy(&scale_bits, &scale, sizeof scale);
-  const double time = bench.time("gpu_lora", {rows * 256, 1, 1}, {256, 1, 1}, {x, a, b, y}, {scale_bits});
+  const double time = bench.time({"lora_in_eights_bfloat", "lora.metal", {columns, columns}}, {rows * 256, 1, 1},
+                                 {256, 1, 1}, {x, a, b, y}, {scale_bits});
   const auto at = [](MTL::Buffer* buffer, size_t place) {
     return double{device::from_bfloat(static_cast<const uint16_t*>(buffer->contents())[place])};
   };

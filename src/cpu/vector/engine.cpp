@@ -50,7 +50,7 @@ bool Engine::Fibers::provide(size_t count) {
 
 namespace {
 
-// Stores past the caches are not ordered with others.
+// Stores past the caches, which kernels can ask for too, are not ordered with others.
 void wait_for_streams() {
 #if defined(__x86_64__)
   __builtin_ia32_sfence();
@@ -89,7 +89,7 @@ std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, u
   running_ = &own_;
   switch_to(groups_.front());
   kernel_thread_.threadgroup_ends();
-  if (grid_plan_->streams()) wait_for_streams();
+  wait_for_streams();
   if (!fault_) return std::nullopt;
   abandon();
   return Stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};

@@ -41,9 +41,6 @@ class GridPlan {
   // Whether groups of a threadgroup wait for each other.
   bool needs_fibers() const { return needs_fibers_; }
 
-  // Whether code writes past caches: others see it after a fence.
-  bool streams() const { return streams_; }
-
   uint32_t max_groups() const { return max_groups_; }
 
   const ThreadgroupPlan& of(device::Size position) const { return plans_[edges_at(position) & ragged_]; }

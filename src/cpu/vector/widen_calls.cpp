@@ -27,7 +27,6 @@ bool is_hint(llvm::Intrinsic::ID id) {
     case llvm::Intrinsic::var_annotation:
     case llvm::Intrinsic::dbg_value:
     case llvm::Intrinsic::dbg_declare:
-    case llvm::Intrinsic::prefetch:
       return true;
     default:
       return false;
@@ -77,6 +76,7 @@ void Widener::widen_call(llvm::CallInst& call) {
       define(call, std::move(result));
   } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
     if (is_hint(intrinsic->getIntrinsicID())) return;
+    if (intrinsic->getIntrinsicID() == llvm::Intrinsic::prefetch) return widen_prefetch(*intrinsic);
     if (shapes_.is_known(&call))
       clone_scalar(call);
     else

@@ -3,6 +3,7 @@
 #include <llvm/ADT/APFloat.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "cpu/vector/atomics.hpp"
@@ -25,6 +26,12 @@ unsigned place_of(llvm::Type* type, llvm::ArrayRef<unsigned> indices) {
     }
   }
   return place;
+}
+
+bool has_nontemporal_stores(llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return llvm::isa<llvm::StoreInst>(instruction) && instruction.hasMetadata(llvm::LLVMContext::MD_nontemporal);
+  });
 }
 
 bool is_division(unsigned opcode) {
@@ -63,7 +70,8 @@ void Widener::widen_instruction(llvm::Instruction& instruction) {
     widen_call(*call);
   } else if (llvm::isa<llvm::FenceInst>(instruction)) {
     auto* fence = llvm::cast<llvm::FenceInst>(instruction.clone());
-    if (variant_.streams) fence->setOrdering(llvm::AtomicOrdering::SequentiallyConsistent);  // others let streams pass
+    if (variant_.streams || has_nontemporal_stores(old_))
+      fence->setOrdering(llvm::AtomicOrdering::SequentiallyConsistent);  // others let streams pass
     builder_.Insert(fence);
   } else if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
     llvm::IRBuilder<> builder(entry_, entry_->begin());

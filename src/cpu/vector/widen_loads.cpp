@@ -40,6 +40,19 @@ void Widener::widen_load(llvm::LoadInst& load) {
   load_with_neighbours(load, shape);
 }
 
+// The lines of the cache that the lanes name, if they are few. It harms nobody that masked lanes name some, too.
+void Widener::widen_prefetch(llvm::CallInst& prefetch) {
+  constexpr int64_t line = 64;
+  const Shape shape = shapes_.shape(prefetch.getArgOperand(0));
+  const int64_t stride = shape.is_known() ? stride_of(shape) : 0;
+  if (!shape.is_uniform() && (stride <= 0 || stride > line)) return;
+  llvm::Value* first = scalar(prefetch.getArgOperand(0));
+  for (int64_t place = 0; place < std::max<int64_t>(stride * width_, 1); place += line)
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {first->getType()},
+                             {builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(place))),
+                              prefetch.getArgOperand(1), prefetch.getArgOperand(2), prefetch.getArgOperand(3)});
+}
+
 // What lies beside it, in the lane's own part of memory, is loaded with it.
 void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);

@@ -100,6 +100,7 @@ void Widener::store_runs(llvm::StoreInst& store, const Shape& shape) {
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
   llvm::Value* first = scalar(store.getPointerOperand());
   llvm::Value* value = vector(store.getValueOperand());
+  const bool streams = variant_.streams || store.hasMetadata(llvm::LLVMContext::MD_nontemporal);
   if (mask_ && !has_mask_registers_) note(store, Hindrance::masked_store);
   for (const Run& run : runs_of(shape, access.bytes(), false)) {
     const auto part_of = [&](llvm::Value* whole) {
@@ -108,7 +109,7 @@ void Widener::store_runs(llvm::StoreInst& store, const Shape& shape) {
     llvm::Value* address = lane_address(first, shape, run.first);
     if (mask_)
       builder_.CreateMaskedStore(part_of(value), address, access.alignment, part_of(mask_));
-    else if (variant_.streams && run.count == width_ && store.getPointerAddressSpace() == bitcode::device_address_space)
+    else if (streams && run.count == width_ && store.getPointerAddressSpace() == bitcode::device_address_space)
       stream(value, address, access.alignment);
     else
       builder_.CreateAlignedStore(part_of(value), address, access.alignment);

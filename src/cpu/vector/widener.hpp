@@ -91,6 +91,7 @@ class Widener {
 
   // Memory.
   void widen_load(llvm::LoadInst& load);
+  void widen_prefetch(llvm::CallInst& prefetch);
   void widen_store(llvm::StoreInst& store);
   void load_with_neighbours(llvm::LoadInst& load, const Shape& shape);
   bool can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const;

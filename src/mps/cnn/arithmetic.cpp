@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_layer.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
 

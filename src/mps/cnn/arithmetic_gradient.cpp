@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "mps/cnn/arithmetic.hpp"
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
 

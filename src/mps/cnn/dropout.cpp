@@ -7,8 +7,8 @@
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/counter.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -57,6 +57,7 @@ struct KernelDropout {
   int32_t mask_x, mask_y;
   uint32_t mask_width, mask_height;
   uint64_t stride_image;
+  uint32_t pixels;
 };
 
 // [y][x][channel], with one number along directions that share it.
@@ -85,7 +86,8 @@ KernelDropout for_kernel(const DropoutSettings& settings, const Mask& mask, cons
           .mask_y = 0,
           .mask_width = 0,
           .mask_height = 0,
-          .stride_image = mask.numbers()};
+          .stride_image = mask.numbers(),
+          .pixels = 1};
 }
 
 Operand image_of(const ImageTensor& tensor, size_t image) {
@@ -163,9 +165,10 @@ Status DropoutPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   }
   KernelDropout numbers = for_kernel(settings, mask, source, result);
   numbers.first_counter = used.take(mask.numbers() * result.images);
+  const LineThreads lines = threads_over_lines(encoding, result);
+  numbers.pixels = lines.pixels;
   encoding.dispatch({fmt::format("dropout_{}", metal_name_of(result.type)), {uint32_t(kept.buffer != nullptr)}},
-                    MTL::Size(result.width * result.channels, result.height, result.images),
-                    threads_along_row(result.width * result.channels), source.place, result.place, kept, numbers);
+                    lines.threads, pixel_threadgroup(encoding), source.place, result.place, kept, numbers);
   return success();
 }
 
@@ -196,10 +199,13 @@ Status DropoutGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
     numbers.mask_y = int32_t(clip.origin.y) - int32_t(state->geometry.offset_y);
     numbers.mask_width = uint32_t(state->clip.size.width);
     numbers.mask_height = uint32_t(state->clip.size.height);
-    encoding.dispatch({fmt::format("dropout_gradient_{}", metal_name_of(result.type)), {0}},
-                      MTL::Size(result.width * result.channels, result.height, count),
-                      threads_along_row(result.width * result.channels), image_of(moved->gradient, first),
-                      image_of(result, first), Operand{state->buffer(0), state->mask_offset}, numbers);
+    ImageTensor together = result;
+    together.images = count;
+    const LineThreads lines = threads_over_lines(encoding, together);
+    numbers.pixels = lines.pixels;
+    encoding.dispatch({fmt::format("dropout_gradient_{}", metal_name_of(result.type)), {0}}, lines.threads,
+                      pixel_threadgroup(encoding), image_of(moved->gradient, first), image_of(result, first),
+                      Operand{state->buffer(0), state->mask_offset}, numbers);
   }
   return success();
 }

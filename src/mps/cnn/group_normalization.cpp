@@ -5,6 +5,7 @@
 #include <MetalPerformanceShaders/MPSCNNInstanceNormalization.hpp>
 
 #include "foundation/misuse.hpp"
+#include "mps/cnn/group_normalization_at_once.hpp"
 #include "mps/cnn/normalization.hpp"
 #include "mps/cnn/pixel_rows.hpp"
 #include "mps/core/properties.hpp"
@@ -114,6 +115,11 @@ Status GroupNormalizationPart::encode_layer(Encoding& encoding, CnnTask& task) c
     part->epsilon = epsilon;
     part->gamma_and_beta = gamma_and_beta;
   }
+  const bool is_all_of_it = task.offset_x == 0 && task.offset_y == 0 && source.width == task.destination.width &&
+                            source.height == task.destination.height;
+  if (is_all_of_it &&
+      encode_group_normalization_at_once(encoding, source, task.destination, groups, gamma_and_beta, epsilon))
+    return success();
   encode_normalization(encoding, with_statistics(encoding, source, groups, gamma_and_beta, epsilon),
                        source_at_destination(task, window), task.destination);
   return success();

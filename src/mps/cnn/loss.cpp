@@ -6,6 +6,7 @@
 #include "foundation/misuse.hpp"
 #include "mps/core/cnn_layer.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -25,6 +26,7 @@ namespace {
 struct KernelLoss {
   KernelImageTensor source, labels, weights, gradient, losses;
   float weight, label_scale, label_shift, epsilon, delta;
+  uint32_t pixels;
 };
 struct KernelLossSum {
   KernelImageTensor losses, weights;
@@ -156,14 +158,13 @@ Status LossPart::encode_layer(Encoding& encoding, CnnTask& task) const {
                       log_sums, for_kernel(source));
   }
   const Smoothing smoothing = smoothing_of(loss);
+  const LineThreads lines = threads_over_lines(encoding, source);
   const KernelLoss numbers{for_kernel(source), for_kernel(*labels), for_kernel(weights), for_kernel(gradient),
                            for_kernel(losses), loss.weight,         smoothing.scale,     smoothing.shift,
-                           loss.epsilon,       loss.delta};
+                           loss.epsilon,       loss.delta,          lines.pixels};
   const std::vector<uint32_t> constants = {uint32_t(loss.type), uint32_t(has_weights)};
-  encoding.dispatch({fmt::format("loss_{}", type), constants},
-                    MTL::Size(source.width * source.channels, source.height, source.images),
-                    threads_along_row(source.width * source.channels), source.place, labels->place, weights.place,
-                    log_sums, gradient.place, losses.place, numbers);
+  encoding.dispatch({fmt::format("loss_{}", type), constants}, lines.threads, pixel_threadgroup(encoding), source.place,
+                    labels->place, weights.place, log_sums, gradient.place, losses.place, numbers);
   if (!reduces) return success();
 
   const bool by_weights = loss.reduction == MPS::CNNReductionTypeSumByNonZeroWeights;

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "foundation/misuse.hpp"
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
+#include "mps/core/pixel_threads.hpp"
+#include "mps/matrix/column_blocks.hpp"
 #include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
@@ -20,7 +22,7 @@ struct KernelNormalization {
   float epsilon;
   uint32_t parts, rows, slice_stride;
   float count;
-  uint32_t sums_have_gamma;
+  uint32_t sums_have_gamma, pixels;
 };
 struct KernelParts {
   uint32_t channels, parts, rows, width;
@@ -48,7 +50,28 @@ KernelNormalization for_kernel(const Normalization& normalization, const ImageTe
           .rows = 0,
           .slice_stride = normalization.slices == Slices::batch ? 0 : uint32_t(result.channels),
           .count = 0,
-          .sums_have_gamma = 0};
+          .sums_have_gamma = 0,
+          .pixels = 1};
+}
+
+// An image of one line, where lines follow each other without gaps.
+ImageTensor in_one_line(ImageTensor tensor) {
+  tensor.width *= tensor.height;
+  tensor.height = 1;
+  tensor.row_stride = tensor.width * tensor.pixel_stride;
+  return tensor;
+}
+
+// A kernel whose threads make numbers of numbers, pixel after pixel. `encode` is given the tensors as lines.
+template <size_t count, class Encode>
+void encode_lines(Encoding& encoding, std::array<ImageTensor, count> tensors, const Encode& encode) {
+  const bool lines_follow = std::ranges::all_of(
+      tensors, [](const ImageTensor& tensor) { return tensor.row_stride == tensor.width * tensor.pixel_stride; });
+  if (lines_follow) std::ranges::transform(tensors, tensors.begin(), in_one_line);
+  const ImageTensor& result = tensors.back();
+  const size_t pixels = is_gpu(encoding.device()) ? 1 : 256, numbers = result.width * result.height * result.channels;
+  encode(tensors, uint32_t(pixels), fills_caches(encoding.device(), numbers * result.images * result.number_bytes()),
+         MTL::Size(result.channels, (result.width + pixels - 1) / pixels, result.height * result.images));
 }
 
 KernelFunction function_of(const char* name, const ImageTensor& tensor, const NeuronHolder& neuron) {
@@ -63,6 +86,20 @@ void encode_in_parts(Encoding& encoding, const KernelParts& parts, size_t slices
   encode_parts(partial, MTL::Size(parts.channels, parts.parts, slices));
   encoding.dispatch({combine, {uint32_t(MPS::CNNNeuronTypeNone)}}, MTL::Size(parts.channels, slices, 1),
                     threads_along_row(parts.channels), partial, first, second, parts);
+}
+
+// A batch whose pixels are the rows of a matrix of float, for CPUs.
+bool is_matrix(const Encoding& encoding, const ImageTensor& tensor, Slices slices) {
+  return !is_gpu(encoding.device()) && slices == Slices::batch && tensor.type == MPS::DataTypeFloat32 &&
+         tensor.is_dense();
+}
+ColumnsOfRows as_matrix(const ImageTensor& tensor) {
+  return {tensor.place,
+          tensor.type,
+          {tensor.pixel_stride, 0},
+          tensor.images * tensor.height * tensor.width,
+          tensor.channels,
+          1};
 }
 
 }  // namespace
@@ -97,6 +134,7 @@ void reload(ChannelPair& pair, size_t channels, MTL::Device* device, MTL::Comman
 }
 
 void encode_statistics(Encoding& encoding, const ImageTensor& source, Slices slices, Operand mean, Operand variance) {
+  if (is_matrix(encoding, source, slices)) return encode_column_statistics(encoding, as_matrix(source), mean, variance);
   const KernelParts parts = parts_of(encoding, source, slices);
   KernelNormalization numbers = for_kernel({.slices = slices}, source, source, source);
   numbers.parts = parts.parts;
@@ -110,9 +148,19 @@ void encode_statistics(Encoding& encoding, const ImageTensor& source, Slices sli
 
 void encode_normalization(Encoding& encoding, const Normalization& n, const ImageTensor& source,
                           const ImageTensor& result) {
-  encoding.dispatch(function_of("normalization", result, n.neuron), threads_over_pixels(result),
-                    pixel_threadgroup(encoding), source.place, result.place, n.mean, n.variance, n.gamma, n.beta,
-                    n.neuron.channel_parameters(), for_kernel(n, source, source, result));
+  if (is_matrix(encoding, source, n.slices) && is_matrix(encoding, result, n.slices) &&
+      n.neuron.neuron.type != MPS::CNNNeuronTypePReLU)
+    return encode_column_normalization(encoding, as_matrix(source), result.place, {result.pixel_stride, 0},
+                                       {n.mean, n.variance, n.gamma, n.beta}, n.epsilon, n.neuron.neuron);
+  encode_lines(encoding, std::array{source, result},
+               [&](const std::array<ImageTensor, 2>& lines, uint32_t pixels, bool streams, MTL::Size threads) {
+                 KernelNormalization numbers = for_kernel(n, lines[0], lines[0], lines[1]);
+                 numbers.pixels = pixels;
+                 KernelFunction function = function_of("normalization", result, n.neuron);
+                 function.constants.push_back(streams);
+                 encoding.dispatch(function, threads, pixel_threadgroup(encoding), source.place, result.place, n.mean,
+                                   n.variance, n.gamma, n.beta, n.neuron.channel_parameters(), numbers);
+               });
 }
 
 void encode_sums(Encoding& encoding, const Normalization& n, const ImageTensor& gradient, const ImageTensor& source,
@@ -131,12 +179,18 @@ void encode_sums(Encoding& encoding, const Normalization& n, const ImageTensor& 
 
 void encode_source_gradient(Encoding& encoding, const Normalization& n, const SharedSums& sums,
                             const ImageTensor& gradient, const ImageTensor& source, const ImageTensor& result) {
-  KernelNormalization numbers = for_kernel(n, source, gradient, result);
-  numbers.count = sums.count;
-  numbers.sums_have_gamma = sums.have_gamma;
-  encoding.dispatch(function_of("normalization_gradient", result, n.neuron), threads_over_pixels(result),
-                    pixel_threadgroup(encoding), gradient.place, source.place, result.place, n.mean, n.variance,
-                    n.gamma, n.beta, n.neuron.channel_parameters(), sums.of_gamma, sums.of_beta, numbers);
+  encode_lines(encoding, std::array{gradient, source, result},
+               [&](const std::array<ImageTensor, 3>& lines, uint32_t pixels, bool streams, MTL::Size threads) {
+                 KernelNormalization numbers = for_kernel(n, lines[1], lines[0], lines[2]);
+                 numbers.count = sums.count;
+                 numbers.sums_have_gamma = sums.have_gamma;
+                 numbers.pixels = pixels;
+                 KernelFunction function = function_of("normalization_gradient", result, n.neuron);
+                 function.constants.push_back(streams);
+                 encoding.dispatch(function, threads, pixel_threadgroup(encoding), gradient.place, source.place,
+                                   result.place, n.mean, n.variance, n.gamma, n.beta, n.neuron.channel_parameters(),
+                                   sums.of_gamma, sums.of_beta, numbers);
+               });
 }
 
 }  // namespace metalloid::mps

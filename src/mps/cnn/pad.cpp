@@ -2,9 +2,9 @@
 
 #include <MetalPerformanceShaders/MPSNNReshape.hpp>
 
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
 
 namespace metalloid::mps {

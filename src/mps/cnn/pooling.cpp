@@ -3,9 +3,9 @@
 #include <MetalPerformanceShaders/MPSCNNPooling.hpp>
 
 #include "foundation/misuse.hpp"
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
 
 namespace metalloid::mps {
@@ -51,11 +51,11 @@ struct KernelPooling {
   KernelImageTensor source, result;
   int32_t left, top;
   uint32_t kernel_width, kernel_height, stride_x, stride_y, dilation_x, dilation_y;
-  uint32_t edge, zeros_x, zeros_y;
+  uint32_t edge, zeros_x, zeros_y, pixels;
 };
 
 KernelPooling for_kernel(const WindowGeometry& window, const ZeroPadding& zeros, const ImageTensor& source,
-                         const ImageTensor& result) {
+                         const ImageTensor& result, uint32_t pixels) {
   return {for_kernel(source),
           for_kernel(result),
           int32_t(window.left()),
@@ -68,7 +68,8 @@ KernelPooling for_kernel(const WindowGeometry& window, const ZeroPadding& zeros,
           uint32_t(window.dilation_y),
           uint32_t(window.edge_mode),
           uint32_t(zeros.x),
-          uint32_t(zeros.y)};
+          uint32_t(zeros.y),
+          pixels};
 }
 
 const char* kernel_name_of(PoolingKind kind) {
@@ -117,9 +118,10 @@ static std::vector<uint32_t> known(const WindowGeometry& window) {
 Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<PoolingStatePart>(state)) part->zeros = zeros;
+  const LineThreads lines = threads_over_lines(encoding, task.destination);
   encoding.dispatch({fmt::format("pool_{}_{}", kernel_name_of(kind), metal_name_of(task.source.type)), known(window)},
-                    threads_over_pixels(task.destination), pixel_threadgroup(encoding), task.source.place,
-                    task.destination.place, for_kernel(window, zeros, task.source, task.destination));
+                    lines.threads, pixel_threadgroup(encoding), task.source.place, task.destination.place,
+                    for_kernel(window, zeros, task.source, task.destination, lines.pixels));
   return success();
 }
 
@@ -144,11 +146,13 @@ Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
   const bool tiles = are_tiles(forward->geometry, task);
   ImageTensor done = tiles ? task.gradient : task.destination;
   done.channels = task.destination.channels;
+  const LineThreads lines = threads_over_lines(encoding, done);
   encoding.dispatch({fmt::format("pool_{}_gradient_{}{}", kernel_name_of(kind), tiles ? "tiles_" : "",
                                  metal_name_of(task.source.type)),
                      known(forward->geometry)},
-                    threads_over_pixels(done), pixel_threadgroup(encoding), task.source.place, task.gradient.place,
-                    task.destination.place, for_kernel(forward->geometry, forward->zeros, task.source, task.gradient),
+                    lines.threads, pixel_threadgroup(encoding), task.source.place, task.gradient.place,
+                    task.destination.place,
+                    for_kernel(forward->geometry, forward->zeros, task.source, task.gradient, lines.pixels),
                     mps::for_kernel(task.destination));
   return success();
 }

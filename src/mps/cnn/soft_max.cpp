@@ -32,10 +32,6 @@ class CnnSoftMaxGradientPart : public CnnGradientPart {
 namespace {
 
 // As kernels/soft_max.metal has them.
-struct Shape {
-  uint32_t columns;
-  RowStrides source, result;
-};
 struct GradientShape {
   uint32_t columns;
   RowStrides gradient, output, result;
@@ -50,13 +46,10 @@ Interface* init(Interface* kernel, Part* self, MTL::Device* device, bool logarit
 }  // namespace
 
 Status CnnSoftMaxPart::encode_layer(Encoding& encoding, CnnTask& task) const {
-  const MTL::Size threads = threads_for_row(encoding.device(), task.destination.channels);
   for_each_rows(std::array{source_at_destination(task, window), task.destination}, Channels::each_in_its_column,
                 [&](const std::array<MatrixView, 2>& views) {
                   const auto& [source, result] = views;
-                  encoding.dispatch(soft_max_function(encoding.device(), logarithm, source, result, result.columns),
-                                    MTL::Size(threads.width, result.rows, result.matrices), threads, source.first,
-                                    result.first, Shape{uint32_t(result.columns), source.strides, result.strides});
+                  encode_soft_max(encoding, logarithm, source, result, {result.rows, result.columns, result.matrices});
                 });
   return success();
 }

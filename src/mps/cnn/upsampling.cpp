@@ -5,9 +5,9 @@
 #include <MetalPerformanceShaders/MPSNNResize.hpp>
 #include <numeric>
 
-#include "mps/cnn/pixel_threads.hpp"
 #include "mps/core/cnn_kernel.hpp"
 #include "mps/core/data_type.hpp"
+#include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
 
 namespace metalloid::mps {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mps/core/image_texture.hpp"
+#include "mps/core/pixel_threads.hpp"
 
 namespace metalloid::mps {
 namespace {
@@ -14,7 +15,7 @@ struct Copy {
   KernelImageTensor source, result;
   int32_t x, y;
   uint32_t edge;
-  uint32_t result_channels;
+  uint32_t result_channels, pixels;
 };
 
 const char* stored_type(MPS::ImageFeatureChannelFormat format) {
@@ -42,12 +43,17 @@ struct StoredTensor {
 
 void encode_copy(Encoding& encoding, const StoredTensor& source, const StoredTensor& result, size_t result_channels,
                  NS::Integer x, NS::Integer y, MPS::ImageEdgeMode edge) {
+  constexpr size_t few = 16;
   const ImageTensor& to = result.tensor;
+  const bool has_few = result_channels < few;
+  const LineThreads lines = threads_over_lines(encoding, to);
   const Copy copy{for_kernel(source.tensor), for_kernel(to), int32_t(x), int32_t(y), uint32_t(edge),
-                  uint32_t(result_channels)};
-  encoding.dispatch({fmt::format("image_copy_{}_{}", stored_type(source.format), stored_type(result.format))},
-                    MTL::Size(to.width * result_channels, to.height, to.images), MTL::Size(32, 1, 1),
-                    source.tensor.place, to.place, copy);
+                  uint32_t(result_channels), lines.pixels};
+  encoding.dispatch(
+      {fmt::format("image_copy_{}_{}", stored_type(source.format), stored_type(result.format)), {has_few}},
+      has_few ? MTL::Size(to.width * result_channels, 1, lines.threads.depth)
+              : MTL::Size(result_channels, lines.threads.height, lines.threads.depth),
+      MTL::Size(32, 1, 1), source.tensor.place, to.place, copy);
 }
 
 ImageTensor stored_region(const ImageObject& image, const ImageArea& region) {

@@ -9,6 +9,14 @@ struct ImageTensor {
   uint width, height, channels, images;
 };
 
+// Pixels of a line that a thread has, one after the other: its first is at `part` times as many.
+struct LineParts {
+  uint pixels;
+
+  uint first(uint part) const constant { return part * pixels; }
+  uint end(uint part, uint width) const constant { return min(first(part) + pixels, width); }
+};
+
 enum EdgeMode : uint { edge_zero, edge_clamp, edge_mirror, edge_mirror_with_edge };
 
 // Where a coordinate is read that may lie outside of 0 ..< size; negative: nowhere, and the number is 0.

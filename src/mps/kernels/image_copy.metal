@@ -2,11 +2,16 @@
 // textures of programs.
 #include "image.h"
 
+// Of few channels, threads side by side have those of neighbouring pixels; of many, a thread has a channel of some pixels
+// of a line.
+constant uint has_few_channels [[function_constant(0)]];
+
 struct Copy {
   ImageTensor source, result;
   int x, y;  // of the result's first pixel in the source
   uint edge;
   uint result_channels;  // those that the source does not have become 0
+  LineParts parts;
 };
 
 // Numbers as they are stored: normalised ones are given by the type of their bits.
@@ -20,17 +25,28 @@ inline void store(device uchar* p, float x) { *p = uchar(rint(saturate(x) * 255.
 inline void store(device ushort* p, float x) { *p = ushort(rint(saturate(x) * 65535.0f)); }
 
 template <typename From, typename To>
-void copy(device const From* source, device To* result, constant Copy& copy, uint3 position) {
-  const uint channel = position.x % copy.result_channels, x = position.x / copy.result_channels;
-  const uint y = position.y, image = position.z;
-  result += image * copy.result.image_stride + y * copy.result.row_stride + x * copy.result.pixel_stride + channel;
+void copy_number(device const From* source, device To* result, constant Copy& copy, uint image, uint y, uint x,
+                 uint channel) {
+  result += image * copy.result.image_stride + ulong(y) * copy.result.row_stride + ulong(x) * copy.result.pixel_stride;
   const int from_x = inside(int(x) + copy.x, copy.source.width, copy.edge);
   const int from_y = inside(int(y) + copy.y, copy.source.height, copy.edge);
+  source += image * copy.source.image_stride + ulong(max(from_y, 0)) * copy.source.row_stride +
+            ulong(max(from_x, 0)) * copy.source.pixel_stride;
   float value = 0;
-  if (channel < copy.source.channels && from_x >= 0 && from_y >= 0)
-    value = load(source + image * copy.source.image_stride + from_y * copy.source.row_stride +
-                 from_x * copy.source.pixel_stride + channel);
-  store(result, value);
+  if (channel < copy.source.channels && from_x >= 0 && from_y >= 0) value = load(source + channel);
+  store(result + channel, value);
+}
+
+template <typename From, typename To>
+void copy(device const From* source, device To* result, constant Copy& copy, uint3 position) {
+  const uint y = position.z % copy.result.height, image = position.z / copy.result.height;
+  if (has_few_channels) {
+    const uint x = position.x / copy.result_channels, channel = position.x % copy.result_channels;
+    copy_number(source, result, copy, image, y, x, channel);
+  } else {
+    for (uint x = copy.parts.first(position.y); x < copy.parts.end(position.y, copy.result.width); ++x)
+      copy_number(source, result, copy, image, y, x, position.x);
+  }
 }
 
 #define COPY(From, To)                                                                                       \

@@ -2,10 +2,15 @@
 // are made in parts: a thread has a channel and every n-th row of pixels, so that neighbouring threads read neighbouring
 // numbers; a second kernel puts the parts together. A slice's statistics and sums are a row of numbers, one for each
 // channel.
+//
+// Where each number becomes one, a thread has some pixels of a line, one after the other, and a channel's numbers at hand
+// for them.
 #include "image.h"
 #include "neuron.h"
+#include "streaming.h"
 
 constant uint neuron_type [[function_constant(0)]];
+constant uint fills_caches [[function_constant(1)]];
 
 struct Normalization {
   ImageTensor source, gradient, result;
@@ -15,7 +20,16 @@ struct Normalization {
   uint slice_stride;  // from an image's statistics and sums to those of the next: 0 where a batch has the same
   float count;        // of numbers that share statistics
   uint sums_have_gamma;
+  uint pixels;  // of a thread
+
+  uint end(uint x) const constant { return min(x + pixels, result.width); }
 };
+
+// A line's first number of the channel.
+template <typename T>
+T line(T numbers, ImageTensor tensor, uint row, uint channel) {
+  return numbers + row / tensor.height * tensor.image_stride + ulong(row % tensor.height) * tensor.row_stride + channel;
+}
 
 // A part has a row of `channels` for each kind of number.
 struct Parts {
@@ -90,6 +104,33 @@ inline Channel channel_of(device const float* mean, device const float* variance
   return c;
 }
 
+template <typename T, bool streams>
+void normalize(device const T* source, device T* result, Channel c, constant Normalization& p, uint first) {
+  for (uint x = first; x < p.end(first); ++x)
+    put<streams>(result + ulong(x) * p.result.pixel_stride, T(c.result(source[ulong(x) * p.source.pixel_stride])));
+}
+
+// What the sums of a slice add to all of its gradients.
+struct Sums {
+  float of_gamma, of_beta, count;
+  bool have_gamma;
+
+  float gradient(Channel c, float g, float n) const thread {
+    const float means = (of_beta + n * of_gamma) / count;
+    return c.inverse * (c.gamma * g - (have_gamma ? means : c.gamma * means));
+  }
+};
+
+template <typename T, bool streams>
+void give_gradients(device const T* gradient, device const T* source, device T* result, Channel c, Sums sums,
+                    constant Normalization& p, uint first) {
+  for (uint x = first; x < p.end(first); ++x) {
+    const float value = source[ulong(x) * p.source.pixel_stride];
+    const float g = c.before_neuron(gradient[ulong(x) * p.gradient.pixel_stride], value);
+    put<streams>(result + ulong(x) * p.result.pixel_stride, T(sums.gradient(c, g, c.normalized(value))));
+  }
+}
+
 // With n the normalized numbers and g the gradient before the neuron, the gradient of beta is the sum of g, that of
 // gamma the sum of g * n, and that of the source gamma * inverse * (g - mean(g) - n * mean(g * n)).
 #define IMAGE_NORMALIZATION(T)                                                                                        \
@@ -98,13 +139,14 @@ inline Channel channel_of(device const float* mean, device const float* variance
       device const float* variance [[buffer(3)]], device const float* gamma [[buffer(4)]],                            \
       device const float* beta [[buffer(5)]], device const float* slopes [[buffer(6)]],                               \
       constant Normalization& p [[buffer(7)]], uint3 position [[thread_position_in_grid]]) {                          \
-    const uint channel = position.x, x = position.y;                                                                  \
-    const uint y = position.z % p.result.height, image = position.z / p.result.height;                                \
-    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, image, channel);                             \
-    result[image * p.result.image_stride + ulong(y) * p.result.row_stride +                                           \
-           x * p.result.pixel_stride + channel] =                                                                     \
-        T(c.result(source[image * p.source.image_stride + ulong(y) * p.source.row_stride +                            \
-                          x * p.source.pixel_stride + channel]));                                                     \
+    const uint channel = position.x, row = position.z, first = position.y * p.pixels;                                 \
+    const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, row / p.result.height, channel);             \
+    source = line(source, p.source, row, channel);                                                                    \
+    result = line(result, p.result, row, channel);                                                                    \
+    if (fills_caches)                                                                                                 \
+      normalize<T, true>(source, result, c, p, first);                                                                \
+    else                                                                                                              \
+      normalize<T, false>(source, result, c, p, first);                                                               \
   }                                                                                                                   \
   [[host_name("image_normalization_sums_" #T)]] kernel void image_normalization_sums_##T(                             \
       device const T* gradient [[buffer(0)]], device const T* source [[buffer(1)]],                                   \
@@ -138,20 +180,17 @@ inline Channel channel_of(device const float* mean, device const float* variance
       device const float* slopes [[buffer(7)]], device const float* of_gamma [[buffer(8)]],                           \
       device const float* of_beta [[buffer(9)]], constant Normalization& p [[buffer(10)]],                            \
       uint3 position [[thread_position_in_grid]]) {                                                                   \
-    const uint channel = position.x, x = position.y;                                                                  \
-    const uint y = position.z % p.result.height, image = position.z / p.result.height;                                \
+    const uint channel = position.x, row = position.z, image = row / p.result.height;                                 \
+    const uint i = image * p.slice_stride + channel, first = position.y * p.pixels;                                   \
     const Channel c = channel_of(mean, variance, gamma, beta, slopes, p, image, channel);                             \
-    const float value = source[image * p.source.image_stride + ulong(y) * p.source.row_stride +                       \
-                               x * p.source.pixel_stride + channel];                                                  \
-    const float g = c.before_neuron(gradient[image * p.gradient.image_stride +                                        \
-                                             ulong(y) * p.gradient.row_stride +                                       \
-                                             x * p.gradient.pixel_stride + channel],                                  \
-                                    value);                                                                           \
-    const uint i = image * p.slice_stride + channel;                                                                  \
-    const float means = (of_beta[i] + c.normalized(value) * of_gamma[i]) / p.count;                                   \
-    result[image * p.result.image_stride + ulong(y) * p.result.row_stride +                                           \
-           x * p.result.pixel_stride + channel] =                                                                     \
-        T(c.inverse * (c.gamma * g - (p.sums_have_gamma ? means : c.gamma * means)));                                 \
+    const Sums sums = {of_gamma[i], of_beta[i], p.count, bool(p.sums_have_gamma)};                                    \
+    gradient = line(gradient, p.gradient, row, channel);                                                              \
+    source = line(source, p.source, row, channel);                                                                    \
+    result = line(result, p.result, row, channel);                                                                    \
+    if (fills_caches)                                                                                                 \
+      give_gradients<T, true>(gradient, source, result, c, sums, p, first);                                           \
+    else                                                                                                              \
+      give_gradients<T, false>(gradient, source, result, c, sums, p, first);                                          \
   }
 IMAGE_NORMALIZATION(float)
 IMAGE_NORMALIZATION(half)

@@ -1,4 +1,4 @@
-// Losses and their gradients: one number of the predictions for each thread. The softmax of a pixel's channels is found
+// Losses and their gradients: a thread has a channel of some pixels of a line. The softmax of a pixel's channels is found
 // before, as the logarithm of its denominator; sums over images are made afterwards.
 #include "image.h"
 #include "rows.h"
@@ -22,6 +22,7 @@ enum LossType : uint {
 struct Loss {
   ImageTensor source, labels, weights, gradient, losses;
   float weight, label_scale, label_shift, epsilon, delta;
+  LineParts parts;
 };
 
 inline ulong place(constant ImageTensor& tensor, uint image, uint x, uint y, uint channel) {
@@ -65,6 +66,29 @@ inline Value value(float y, float t, float log_sum, constant Loss& p) {
   }
 }
 
+template <typename T>
+void give_losses(device const T* source, device const float* labels, device const float* weights,
+                 device const float* log_sums, device T* gradient, device float* losses, constant Loss& p,
+                 uint3 position) {
+  const uint channel = position.x, y = position.z % p.source.height, image = position.z / p.source.height;
+  source += place(p.source, image, 0, y, channel);
+  labels += place(p.labels, image, 0, y, channel);
+  gradient += place(p.gradient, image, 0, y, channel);
+  losses += place(p.losses, image, 0, y, channel);
+  if (has_weights) weights += place(p.weights, image, 0, y, channel);
+  for (uint i = p.parts.first(position.y); i < p.parts.end(position.y, p.source.width); ++i) {
+    const ulong x = i;
+    const float label = p.label_scale * labels[x * p.labels.pixel_stride] + p.label_shift;
+    float log_sum = 0;
+    if (loss_type == loss_soft_max_cross_entropy)
+      log_sum = log_sums[(ulong(image) * p.source.height + y) * p.source.width + x];
+    const Value found = value(source[x * p.source.pixel_stride], label, log_sum, p);
+    const float weight = has_weights ? p.weight * weights[x * p.weights.pixel_stride] : p.weight;
+    gradient[x * p.gradient.pixel_stride] = T(weight * found.slope);
+    losses[x * p.losses.pixel_stride] = weight * found.loss;
+  }
+}
+
 #define LOSS(T)                                                                                                   \
   [[host_name("loss_log_sum_" #T)]] kernel void loss_log_sum_##T(                                                 \
       device const T* source [[buffer(0)]], device float* log_sums [[buffer(1)]],                                 \
@@ -84,16 +108,7 @@ inline Value value(float y, float t, float log_sum, constant Loss& p) {
       device const float* weights [[buffer(2)]], device const float* log_sums [[buffer(3)]],                      \
       device T* gradient [[buffer(4)]], device float* losses [[buffer(5)]], constant Loss& p [[buffer(6)]],       \
       uint3 position [[thread_position_in_grid]]) {                                                               \
-    const uint channel = position.x % p.source.channels, x = position.x / p.source.channels;                      \
-    const uint y = position.y, image = position.z;                                                                \
-    const float label = p.label_scale * labels[place(p.labels, image, x, y, channel)] + p.label_shift;            \
-    float log_sum = 0;                                                                                            \
-    if (loss_type == loss_soft_max_cross_entropy)                                                                 \
-      log_sum = log_sums[(ulong(image) * p.source.height + y) * p.source.width + x];                              \
-    const Value found = value(source[place(p.source, image, x, y, channel)], label, log_sum, p);                  \
-    const float weight = has_weights ? p.weight * weights[place(p.weights, image, x, y, channel)] : p.weight;     \
-    gradient[place(p.gradient, image, x, y, channel)] = T(weight * found.slope);                                  \
-    losses[place(p.losses, image, x, y, channel)] = weight * found.loss;                                          \
+    give_losses(source, labels, weights, log_sums, gradient, losses, p, position);                                \
   }
 LOSS(float)
 LOSS(half)

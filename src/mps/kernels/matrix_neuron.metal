@@ -1,14 +1,17 @@
 // Neurons of matrices: y = neuron(alpha * x + bias), and what becomes of a gradient there.
 #include "neuron.h"
 #include "rows.h"
+#include "streaming.h"
 
 constant uint neuron_type [[function_constant(0)]];
 constant uint has_bias [[function_constant(1)]];
+constant uint fills_caches [[function_constant(2)]];
 
 struct Shape {
   NeuronParameters parameters;
   float alpha;
   RowStrides source, result;
+  Span span;
 };
 
 // What the neuron is given, and its parameters, in a column.
@@ -22,16 +25,31 @@ inline NeuronParameters parameters_of(NeuronParameters parameters, device const 
   return parameters;
 }
 
-#define MATRIX_NEURON(T)                                                                                              \
-  [[host_name("matrix_neuron_" #T)]] kernel void matrix_neuron_##T(                                                   \
-      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const T* bias [[buffer(2)]],       \
-      device const float* channel_a [[buffer(3)]], constant Shape& shape [[buffer(4)]],                               \
-      uint3 position [[thread_position_in_grid]]) {                                                                   \
-    const uint column = position.x;                                                                                   \
-    const float x = source[position.z * shape.source.matrix + position.y * shape.source.row + column];                \
-    result[position.z * shape.result.matrix + position.y * shape.result.row + column] =                               \
-        T(neuron(neuron_type, neuron_input(x, shape.alpha, bias, column),                                             \
-                 parameters_of(shape.parameters, channel_a, column)));                                                \
+// The numbers from the thread's first on.
+template <typename T, bool streams>
+void give_neurons(device const T* source, device T* result, device const T* bias, device const float* channel_a,
+                  constant Shape& shape, uint place, uint threads, uint count) {
+  for_each_column(place, threads, count, [&](uint i) {
+    put<streams>(result + i, T(neuron(neuron_type, neuron_input(source[i], shape.alpha, bias, i),
+                                      parameters_of(shape.parameters, channel_a, i))));
+  });
+}
+
+#define MATRIX_NEURON(T)                                                                                               \
+  [[host_name("matrix_neuron_" #T)]] kernel void matrix_neuron_##T(                                                    \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const T* bias [[buffer(2)]],        \
+      device const float* channel_a [[buffer(3)]], constant Shape& shape [[buffer(4)]],                                \
+      uint3 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]],                        \
+      uint3 threads [[threads_per_threadgroup]]) {                                                                     \
+    const uint first = shape.span.first(group.x), count = shape.span.count(group.x);                                   \
+    source += group.z * shape.source.matrix + group.y * shape.source.row + first + place;                              \
+    result += group.z * shape.result.matrix + group.y * shape.result.row + first + place;                              \
+    bias += first + place;                                                                                             \
+    channel_a += first + place;                                                                                        \
+    if (fills_caches)                                                                                                  \
+      give_neurons<T, true>(source, result, bias, channel_a, shape, place, threads.x, count);                          \
+    else                                                                                                               \
+      give_neurons<T, false>(source, result, bias, channel_a, shape, place, threads.x, count);                         \
   }
 METAL_EACH_FLOAT(MATRIX_NEURON)
 

@@ -1,7 +1,7 @@
 // Neurons and their derivatives. The type is a constant of the kernel, so that each pipeline has the code of one.
 #pragma once
 
-#include "types.h"
+#include "short_functions.h"
 
 struct NeuronParameters {
   float a, b, c;
@@ -28,12 +28,10 @@ enum NeuronType : uint {
 
 // erf within 2 units in the last place of 1: the series near 0, and elsewhere 1 - t * e^(polynomial - x^2).
 inline float error_function(float x) {
-  const float y = abs(x);
-  if (y < 0.5f) {
-    const float s = x * x;
-    return x * fma(s, fma(s, fma(s, fma(s, fma(s, -0.00085483f, 0.0052240f), -0.0268661f), 0.1128379f), -0.3761264f),
-                   1.1283792f);
-  }
+  const float y = abs(x), s = x * x;
+  const float near =
+      x * fma(s, fma(s, fma(s, fma(s, fma(s, -0.00085483f, 0.0052240f), -0.0268661f), 0.1128379f), -0.3761264f),
+              1.1283792f);
   const float t = 1 / fma(0.5f, y, 1.0f);
   float p = 0.17087277f;
   p = fma(p, t, -0.82215223f);
@@ -45,12 +43,22 @@ inline float error_function(float x) {
   p = fma(p, t, 0.37409196f);
   p = fma(p, t, 1.00002368f);
   p = fma(p, t, -1.26551223f);
-  return copysign(1 - t * exp(fma(-y, y, p)), x);
+  const float far = copysign(1 - t * exp_of_negative(fma(-y, y, p)), x);
+  return y < 0.5f ? near : far;
 }
 
-// e^x - 1 without cancellation near 0.
-inline float exp_minus_1(float x) {
-  return abs(x) < 0.5f ? 2 * tanh(x / 2) / (1 - tanh(x / 2)) : exp(x) - 1;
+// Both tails keep their digits.
+inline float sigmoid(float x) {
+  const float e = exp_of_negative(-abs(x));
+  return (x >= 0 ? 1.0f : e) / (1 + e);
+}
+
+// Near 0 a polynomial, because 1 - e cancels there.
+inline float hyperbolic_tangent(float x) {
+  const float y = abs(x), s = x * x, e = exp_of_negative(-2 * y);
+  const float tail =
+      fma(fma(fma(fma(-0x1.82884cp-8f, s, 0x1.54c3ep-6f), s, -0x1.b89abcp-5f), s, 0x1.1109bep-3f), s, -0x1.55553ep-2f);
+  return copysign(y < 0.6f ? fma(y * s, tail, y) : (1 - e) / (1 + e), x);
 }
 
 inline float neuron(uint type, float x, NeuronParameters p) {
@@ -58,14 +66,14 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     case neuron_relu:
     case neuron_prelu: return x >= 0 ? x : p.a * x;
     case neuron_linear: return p.a * x + p.b;
-    case neuron_sigmoid: return 1 / (1 + exp(-x));
+    case neuron_sigmoid: return sigmoid(x);
     case neuron_hard_sigmoid: return clamp(p.a * x + p.b, 0.0f, 1.0f);
-    case neuron_tanh: return p.a * tanh(p.b * x);
+    case neuron_tanh: return p.a * hyperbolic_tangent(p.b * x);
     case neuron_absolute: return abs(x);
     // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
-    case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp(-abs(p.b * x))));
+    case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp_of_negative(-abs(p.b * x))));
     case neuron_soft_sign: return x / (1 + abs(x));
-    case neuron_elu: return x >= 0 ? x : p.a * exp_minus_1(x);
+    case neuron_elu: return x >= 0 ? x : p.a * exp_of_negative_minus_1(min(x, 0.0f));
     case neuron_relu_n: return min(x >= 0 ? x : p.a * x, p.b);
     case neuron_power: return pow(p.a * x + p.b, p.c);
     case neuron_exponential: return pow(p.c, p.a * x + p.b);
@@ -82,7 +90,7 @@ inline float neuron_slope(uint type, float x, NeuronParameters p) {
     case neuron_prelu: return x >= 0 ? 1 : p.a;
     case neuron_linear: return p.a;
     case neuron_sigmoid: {
-      const float y = 1 / (1 + exp(-x));
+      const float y = sigmoid(x);
       return y * (1 - y);
     }
     case neuron_hard_sigmoid: {
@@ -90,16 +98,16 @@ inline float neuron_slope(uint type, float x, NeuronParameters p) {
       return y > 0 && y < 1 ? p.a : 0;
     }
     case neuron_tanh: {
-      const float y = tanh(p.b * x);
+      const float y = hyperbolic_tangent(p.b * x);
       return p.a * p.b * (1 - y * y);
     }
     case neuron_absolute: return x > 0 ? 1 : x < 0 ? -1 : 0;
-    case neuron_soft_plus: return p.a * p.b / (1 + exp(-p.b * x));
+    case neuron_soft_plus: return p.a * p.b * sigmoid(p.b * x);
     case neuron_soft_sign: {
       const float y = 1 + abs(x);
       return 1 / (y * y);
     }
-    case neuron_elu: return x >= 0 ? 1 : p.a * exp(x);
+    case neuron_elu: return x >= 0 ? 1 : p.a * exp_of_negative(x);
     case neuron_relu_n: {
       const float y = x >= 0 ? x : p.a * x;
       return y >= p.b ? 0 : x >= 0 ? 1 : p.a;
@@ -108,7 +116,7 @@ inline float neuron_slope(uint type, float x, NeuronParameters p) {
     case neuron_exponential: return p.a * log(p.c) * pow(p.c, p.a * x + p.b);
     case neuron_logarithm: return p.a / ((p.a * x + p.b) * log(p.c));
     case neuron_gelu:
-      return 0.5f * (1 + error_function(x * M_SQRT1_2_F)) + x * 0.39894228f * exp(-0.5f * x * x);
+      return 0.5f * (1 + error_function(x * M_SQRT1_2_F)) + x * 0.39894228f * exp_of_negative(-0.5f * x * x);
     default: return 1;
   }
 }

@@ -1,5 +1,5 @@
-// Pooling and its gradients. Threads of a SIMD-group have neighbouring channels of one pixel, so that they do the same
-// and read side by side. A gradient is gathered: each source pixel looks at the windows that it is in.
+// Pooling and its gradients. Threads of a SIMD-group have neighbouring channels of the same pixels, so that they do the
+// same and read side by side. A gradient is gathered: each source pixel looks at the windows that it is in.
 #include "image.h"
 
 struct Pooling {
@@ -8,6 +8,7 @@ struct Pooling {
   uint kernel_width, kernel_height, stride_x, stride_y, dilation_x, dilation_y;
   uint edge;
   uint zeros_x, zeros_y;  // around the source, which an average counts
+  LineParts parts;
 };
 
 // Windows that networks have most often are known when the kernel is compiled; 0: they are not.
@@ -38,14 +39,36 @@ inline float average_factor(constant Pooling& p, int left, int top) {
   return count == 0 ? 0 : 1.0f / count;
 }
 
+// Where a window's pixel is read, which is easily said of windows that are all inside.
+template <bool is_all_inside>
+int read_at(int x, uint size, uint edge) {
+  return is_all_inside ? x : inside(x, size, edge);
+}
+
 template <typename T>
 struct Largest {
+  template <bool is_all_inside>
+  static float value(device const T* source, constant Pooling& p, int left, int top) {
+    float largest = -INFINITY;
+    bool has_nan = false;
+    for (uint ky = 0; ky < kernel_height(p); ++ky)
+      for (uint kx = 0; kx < kernel_width(p); ++kx) {
+        const int x = read_at<is_all_inside>(left + int(kx * dilation_x(p)), p.source.width, p.edge);
+        const int y = read_at<is_all_inside>(top + int(ky * dilation_y(p)), p.source.height, p.edge);
+        float value = 0;
+        if (x >= 0 && y >= 0) value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride];
+        has_nan |= value != value;
+        largest = value > largest ? value : largest;
+      }
+    return has_nan ? NAN : largest;
+  }
+  template <bool is_all_inside>
   static Window over(device const T* source, constant Pooling& p, int left, int top) {
     Window best = {-INFINITY, -1, -1};
     for (uint ky = 0; ky < kernel_height(p); ++ky)
       for (uint kx = 0; kx < kernel_width(p); ++kx) {
-        const int x = inside(left + int(kx * dilation_x(p)), p.source.width, p.edge);
-        const int y = inside(top + int(ky * dilation_y(p)), p.source.height, p.edge);
+        const int x = read_at<is_all_inside>(left + int(kx * dilation_x(p)), p.source.width, p.edge);
+        const int y = read_at<is_all_inside>(top + int(ky * dilation_y(p)), p.source.height, p.edge);
         const bool is_inside = x >= 0 && y >= 0;
         const float value = is_inside ? float(source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride]) : 0;
         const bool is_larger = value > best.value || isnan(value);
@@ -55,7 +78,6 @@ struct Largest {
       }
     return best;
   }
-  static float result(Window window) { return window.value; }
   static float slope(device const T*, constant Pooling&, Window window, int, int, int x, int y) {
     return window.x == x && window.y == y ? 1 : 0;
   }
@@ -63,17 +85,21 @@ struct Largest {
 
 template <typename T>
 struct Mean {
+  template <bool is_all_inside>
+  static float value(device const T* source, constant Pooling& p, int left, int top) {
+    return over<is_all_inside>(source, p, left, top).value;
+  }
+  template <bool is_all_inside>
   static Window over(device const T* source, constant Pooling& p, int left, int top) {
     float sum = 0;
     const uint edge = p.edge == edge_clamp ? uint(edge_zero) : p.edge;
     for (uint ky = 0; ky < kernel_height(p); ++ky)
       for (uint kx = 0; kx < kernel_width(p); ++kx) {
-        const int x = inside(left + int(kx), p.source.width, edge), y = inside(top + int(ky), p.source.height, edge);
+        const int x = read_at<is_all_inside>(left + int(kx), p.source.width, edge), y = read_at<is_all_inside>(top + int(ky), p.source.height, edge);
         if (x >= 0 && y >= 0) sum += float(source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride]);
       }
     return {sum * average_factor(p, left, top), 0, 0};
   }
-  static float result(Window window) { return window.value; }
   static float slope(device const T*, constant Pooling& p, Window, int left, int top, int x, int y) {
     const bool is_in = x >= left && x < left + int(kernel_width(p)) && y >= top && y < top + int(kernel_height(p));
     return is_in ? average_factor(p, left, top) : 0;
@@ -82,19 +108,23 @@ struct Mean {
 
 template <typename T>
 struct Length {
+  template <bool is_all_inside>
+  static float value(device const T* source, constant Pooling& p, int left, int top) {
+    return over<is_all_inside>(source, p, left, top).value;
+  }
+  template <bool is_all_inside>
   static Window over(device const T* source, constant Pooling& p, int left, int top) {
     float sum = 0;
     for (uint ky = 0; ky < kernel_height(p); ++ky)
       for (uint kx = 0; kx < kernel_width(p); ++kx) {
-        const int x = inside(left + int(kx), p.source.width, p.edge);
-        const int y = inside(top + int(ky), p.source.height, p.edge);
+        const int x = read_at<is_all_inside>(left + int(kx), p.source.width, p.edge);
+        const int y = read_at<is_all_inside>(top + int(ky), p.source.height, p.edge);
         if (x < 0 || y < 0) continue;
         const float value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride];
         sum = fma(value, value, sum);
       }
     return {sqrt(sum), 0, 0};
   }
-  static float result(Window window) { return window.value; }
   static float slope(device const T* source, constant Pooling& p, Window window, int left, int top, int x, int y) {
     uint count = 0;
     for (uint ky = 0; ky < kernel_height(p); ++ky)
@@ -106,14 +136,24 @@ struct Length {
   }
 };
 
+inline bool is_all_inside(constant Pooling& p, int left, int top) {
+  const int right = left + int((kernel_width(p) - 1) * dilation_x(p));
+  const int bottom = top + int((kernel_height(p) - 1) * dilation_y(p));
+  return left >= 0 && top >= 0 && right < int(p.source.width) && bottom < int(p.source.height);
+}
+
 template <typename T, typename Kind>
 void pool(device const T* source, device T* result, constant Pooling& p, uint3 position) {
-  const uint channel = position.x, x = position.y;
-  const uint y = position.z % p.result.height, image = position.z / p.result.height;
-  const Window window = Kind::over(source + image * p.source.image_stride + channel, p,
-                                   p.left + int(x * stride_x(p)), p.top + int(y * stride_y(p)));
-  result[image * p.result.image_stride + ulong(y) * p.result.row_stride + x * p.result.pixel_stride + channel] =
-      T(Kind::result(window));
+  const uint channel = position.x, y = position.z % p.result.height, image = position.z / p.result.height;
+  const int top = p.top + int(y * stride_y(p));
+  source += image * p.source.image_stride + channel;
+  result += image * p.result.image_stride + ulong(y) * p.result.row_stride + channel;
+  for (uint x = p.parts.first(position.y); x < p.parts.end(position.y, p.result.width); ++x) {
+    const int left = p.left + int(x * stride_x(p));
+    result[ulong(x) * p.result.pixel_stride] =
+        T(is_all_inside(p, left, top) ? Kind::template value<true>(source, p, left, top)
+                                      : Kind::template value<false>(source, p, left, top));
+  }
 }
 
 // The windows that may read pixel x: first ..< last.
@@ -136,42 +176,49 @@ inline Windows windows_of(int x, int begin, uint window, uint stride, uint count
 template <typename T, typename Kind>
 void pool_gradient(device const T* source, device const T* gradient, device T* of_source, constant Pooling& p,
                    constant ImageTensor& written, uint3 position) {
-  const uint channel = position.x;
-  const int x = position.y, y = position.z % written.height;
-  const uint image = position.z / written.height;
+  const uint channel = position.x, image = position.z / written.height;
+  const int y = position.z % written.height;
   source += image * p.source.image_stride + channel;
   gradient += image * p.result.image_stride + channel;
-  const Windows across = windows_of(x, p.left, (kernel_width(p) - 1) * dilation_x(p) + 1, stride_x(p), p.result.width,
-                                    p.source.width, p.edge);
+  of_source += image * written.image_stride + ulong(y) * written.row_stride + channel;
   const Windows down = windows_of(y, p.top, (kernel_height(p) - 1) * dilation_y(p) + 1, stride_y(p), p.result.height,
                                   p.source.height, p.edge);
-  float sum = 0;
-  for (int j = down.first; j < down.last; ++j)
-    for (int i = across.first; i < across.last; ++i) {
-      const int left = p.left + i * int(stride_x(p)), top = p.top + j * int(stride_y(p));
-      const float slope = Kind::slope(source, p, Kind::over(source, p, left, top), left, top, x, y);
-      sum += slope == 0 ? 0 : slope * float(gradient[ulong(j) * p.result.row_stride + i * p.result.pixel_stride]);
-    }
-  of_source[image * written.image_stride + ulong(y) * written.row_stride + x * written.pixel_stride + channel] = T(sum);
+  for (uint place = p.parts.first(position.y); place < p.parts.end(position.y, written.width); ++place) {
+    const int x = place;
+    const Windows across = windows_of(x, p.left, (kernel_width(p) - 1) * dilation_x(p) + 1, stride_x(p),
+                                      p.result.width, p.source.width, p.edge);
+    float sum = 0;
+    for (int j = down.first; j < down.last; ++j)
+      for (int i = across.first; i < across.last; ++i) {
+        const int left = p.left + i * int(stride_x(p)), top = p.top + j * int(stride_y(p));
+        const Window window = is_all_inside(p, left, top) ? Kind::template over<true>(source, p, left, top)
+                                                          : Kind::template over<false>(source, p, left, top);
+        const float slope = Kind::slope(source, p, window, left, top, x, y);
+        sum += slope == 0 ? 0 : slope * float(gradient[ulong(j) * p.result.row_stride + i * p.result.pixel_stride]);
+      }
+    of_source[ulong(place) * written.pixel_stride] = T(sum);
+  }
 }
 
 // The same where windows lie side by side and cover the source: each gives its pixels what they get.
 template <typename T, typename Kind>
 void pool_gradient_tiles(device const T* source, device const T* gradient, device T* of_source, constant Pooling& p,
                          constant ImageTensor& written, uint3 position) {
-  const uint channel = position.x, i = position.y;
-  const uint j = position.z % p.result.height, image = position.z / p.result.height;
-  const int left = int(i * kernel_width(p)), top = int(j * kernel_height(p));
+  const uint channel = position.x, j = position.z % p.result.height, image = position.z / p.result.height;
+  const int top = int(j * kernel_height(p));
   source += image * p.source.image_stride + channel;
+  gradient += image * p.result.image_stride + ulong(j) * p.result.row_stride + channel;
   of_source += image * written.image_stride + channel;
-  const Window window = Kind::over(source, p, left, top);
-  const float of_result =
-      gradient[image * p.result.image_stride + ulong(j) * p.result.row_stride + i * p.result.pixel_stride + channel];
-  for (int y = top; y < top + int(kernel_height(p)); ++y)
-    for (int x = left; x < left + int(kernel_width(p)); ++x) {
-      const float slope = Kind::slope(source, p, window, left, top, x, y);
-      of_source[ulong(y) * written.row_stride + x * written.pixel_stride] = T(slope == 0 ? 0 : slope * of_result);
-    }
+  for (uint i = p.parts.first(position.y); i < p.parts.end(position.y, p.result.width); ++i) {
+    const int left = int(i * kernel_width(p));
+    const Window window = Kind::template over<true>(source, p, left, top);
+    const float of_result = gradient[i * p.result.pixel_stride];
+    for (int y = top; y < top + int(kernel_height(p)); ++y)
+      for (int x = left; x < left + int(kernel_width(p)); ++x) {
+        const float slope = Kind::slope(source, p, window, left, top, x, y);
+        of_source[ulong(y) * written.row_stride + x * written.pixel_stride] = T(slope == 0 ? 0 : slope * of_result);
+      }
+  }
 }
 
 #define POOLING(T, name, Kind)                                                                                    \

@@ -7,6 +7,27 @@ struct RowStrides {
   ulong row, matrix;  // numbers
 };
 
+// Calls `visit` with 0, n, 2n, …, which, from its own place on, are the columns of one of n threads that share them. All
+// threads do most of it together, without masks.
+template <typename Visit>
+void for_each_column(uint place, uint threads, uint columns, Visit visit) {
+  uint i = 0;
+  for (; i + threads <= columns; i += threads) visit(i);
+  if (i + place < columns) visit(i);
+}
+// In a row that a SIMD-group has to itself.
+template <typename Visit>
+void for_each_column(uint place, uint columns, Visit visit) {
+  for_each_column(place, 32, columns, visit);
+}
+
+// The columns of a row that a threadgroup has, for work that takes number by number.
+struct Span {
+  uint columns, most;  // of the row, and of a threadgroup
+
+  uint first(uint group) const constant { return group * most; }
+  uint count(uint group) const constant { return min(most, columns - first(group)); }
+};
 
 // What `combine` makes of the values of all threads of a threadgroup; `shared` has room for each SIMD-group's.
 template <typename Combine, typename InSimdgroup>

@@ -1,12 +1,17 @@
 // Softmax of rows. A row is read three times, for its maximum, its sum and its result: it stays in the nearest cache.
+#include "short_functions.h"
 #include "rows.h"
+#include "streaming.h"
 
 // Powers are kept in the result, and scaled there: where arithmetic is dear, and floats lose nothing by it.
 constant uint keeps_powers [[function_constant(0)]];
 
+constant uint fills_caches [[function_constant(2)]];
+
 struct Shape {
-  uint columns;
+  uint rows, columns;
   RowStrides source, result;
+  uint rows_in_turn;  // of a SIMD-group
 };
 
 template <typename T, bool logarithm>
@@ -38,6 +43,92 @@ void soft_max(device const T* source, device T* result, constant Shape& shape, u
     for (uint i = place; i < shape.columns; i += threads) result[i] = T(exp(float(source[i]) - largest) * factor);
   }
 }
+
+// For CPUs: a SIMD-group does rows in turn, and three of them at a time, so that memory and arithmetic are always busy.
+// While numbers of a row are raised to powers, the next row's maximum is found, the row after that comes from memory,
+// and the results of the row before leave.
+constant constexpr uint most_powers = 7168;  // of the threadgroup's memory
+
+inline float larger(float x, float y) { return x > y ? x : y; }
+
+// The rows of a matrix from a thread's first number on.
+template <typename T, bool logarithm, bool streams>
+struct Rows {
+  device const T* source;
+  device T* result;
+  threadgroup float* powers;
+  ulong source_stride, result_stride;
+  uint columns, place;
+
+  float largest(uint row) const thread {
+    device const T* numbers = source + row * source_stride;
+    float found = -INFINITY;
+    for_each_column(place, columns, [&](uint i) { found = larger(numbers[i], found); });
+    return simd_max(found);
+  }
+  // What becomes of the row before, by a factor or a subtrahend.
+  void leave(uint row, float change) const thread {
+    device const T* numbers = source + row * source_stride;
+    device T* results = result + row * result_stride;
+    for_each_column(place, columns, [&](uint i) {
+      put<streams>(results + i, T(logarithm ? float(numbers[i]) - change : powers[i] * change));
+    });
+  }
+  // Gives the sum of the row's powers and the largest number of the next.
+  template <bool has_previous>
+  float2 take(uint row, uint next_row, float largest, float previous_change) const thread {
+    device const T *numbers = source + row * source_stride, *next = source + next_row * source_stride;
+    device const T *previous = numbers - source_stride, *after_next = next + source_stride;
+    device T* previous_result = result + row * result_stride - result_stride;
+    float found = -INFINITY, sum = 0;
+    for_each_column(place, columns, [&](uint i) {
+      fetch_ahead(after_next + i);
+      found = larger(next[i], found);
+      if (has_previous)
+        put<streams>(previous_result + i,
+                     T(logarithm ? float(previous[i]) - previous_change : powers[i] * previous_change));
+      const float power = exp_of_negative(float(numbers[i]) - largest);
+      if (!logarithm) powers[i] = power;
+      sum += power;
+    });
+    return float2(simd_sum(sum), simd_max(found));
+  }
+};
+
+template <typename T, bool logarithm, bool streams>
+void soft_max_in_turn(device const T* source, device T* result, constant Shape& shape, uint3 group, uint place,
+                      threadgroup float* powers) {
+  const Rows<T, logarithm, streams> rows = {source + group.z * shape.source.matrix + place,
+                                   result + group.z * shape.result.matrix + place,
+                                   powers + place,
+                                   shape.source.row,
+                                   shape.result.row,
+                                   shape.columns,
+                                   place};
+  const uint first = group.y * shape.rows_in_turn, last = min(first + shape.rows_in_turn, shape.rows) - 1;
+  float largest = rows.largest(first), change = 0;
+  for (uint row = first; row <= last; ++row) {
+    const uint next = min(row + 1, last);
+    const float2 found = row == first ? rows.template take<false>(row, next, largest, change)
+                                      : rows.template take<true>(row, next, largest, change);
+    change = logarithm ? largest + log(found.x) : 1 / found.x;
+    largest = found.y;
+  }
+  rows.leave(last, change);
+}
+
+#define SOFT_MAX_IN_TURN(T, name, logarithm)                                                                           \
+  [[host_name(#name "_in_turn_" #T)]] kernel void name##_in_turn_##T(                                                  \
+      device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Shape& shape [[buffer(2)]],       \
+      uint3 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                      \
+    threadgroup float powers[most_powers];                                                                             \
+    if (fills_caches)                                                                                                  \
+      soft_max_in_turn<T, logarithm, true>(source, result, shape, group, place, powers);                               \
+    else                                                                                                               \
+      soft_max_in_turn<T, logarithm, false>(source, result, shape, group, place, powers);                              \
+  }
+#define BOTH_IN_TURN(T) SOFT_MAX_IN_TURN(T, soft_max, false) SOFT_MAX_IN_TURN(T, log_soft_max, true)
+METAL_EACH_FLOAT(BOTH_IN_TURN)
 
 // For GPUs, where the row is short enough for the registers of its threads: it is read once.
 constant constexpr uint held_numbers = 8;  // of each thread

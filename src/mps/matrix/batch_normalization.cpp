@@ -3,8 +3,10 @@
 #include <cfloat>
 
 #include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/matrix/arguments.hpp"
+#include "mps/matrix/column_blocks.hpp"
 #include "mps/matrix/neuron_holder.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -54,6 +56,34 @@ Vectors check_vectors(Arguments& arguments, size_t columns, MPS::DataType type, 
   return vectors;
 }
 
+struct Size {
+  size_t rows, columns, matrices;
+};
+
+// A thread for each column, and for each number.
+void encode_by_numbers(Encoding& encoding, const BatchNormalizationPart& self, const MatrixView& source,
+                       const MatrixView& result, const Vectors& vectors, const Size& size) {
+  const Shape shape{
+      self.holder.neuron.parameters, self.epsilon, uint32_t(size.rows), source.strides, result.strides, {}};
+  const char* type = metal_name_of(source.type);
+  const MTL::Size threadgroup = threads_along_row(size.columns);
+  if (self.compute_statistics)
+    encoding.dispatch({fmt::format("batch_statistics_{}", type)}, MTL::Size(size.columns, 1, 1), threadgroup,
+                      source.first, vectors.mean.first, vectors.variance.first, shape);
+  encoding.dispatch({fmt::format("batch_normalization_{}", type),
+                     {uint32_t(self.holder.neuron.type), bool(vectors.gamma), bool(vectors.beta)}},
+                    MTL::Size(size.columns, size.rows, size.matrices), threadgroup, source.first, result.first,
+                    vectors.mean.first, vectors.variance.first, vectors.gamma.first, vectors.beta.first, shape);
+}
+
+void encode_by_blocks(Encoding& encoding, const BatchNormalizationPart& self, const MatrixView& source,
+                      const MatrixView& result, const Vectors& vectors, const Size& size) {
+  const ColumnsOfRows rows{source.first, source.type, source.strides, size.rows, size.columns, size.matrices};
+  const ColumnNumbers numbers{vectors.mean.first, vectors.variance.first, vectors.gamma.first, vectors.beta.first};
+  if (self.compute_statistics) encode_column_statistics(encoding, rows, numbers.mean, numbers.variance);
+  encode_column_normalization(encoding, rows, result.first, result.strides, numbers, self.epsilon, self.holder.neuron);
+}
+
 void encode(Encoding& encoding, const BatchNormalizationPart& self, const MPS::Matrix* input_matrix,
             const MPS::Vector* mean, const MPS::Vector* variance, const MPS::Vector* gamma, const MPS::Vector* beta,
             const MPS::Matrix* result_matrix) {
@@ -67,16 +97,11 @@ void encode(Encoding& encoding, const BatchNormalizationPart& self, const MPS::M
   const Vectors vectors = check_vectors(arguments, columns, source.type, mean, variance, gamma, beta);
   if (!encoding.check(arguments.status())) return;
 
-  const char* type = metal_name_of(source.type);
-  const Shape shape{self.holder.neuron.parameters, self.epsilon, uint32_t(rows), source.strides, result.strides, {}};
-  if (self.compute_statistics)
-    encoding.dispatch({fmt::format("batch_statistics_{}", type)}, MTL::Size(columns, 1, 1), threads_along_row(columns),
-                      source.first, vectors.mean.first, vectors.variance.first, shape);
-  encoding.dispatch({fmt::format("batch_normalization_{}", type),
-                     {uint32_t(self.holder.neuron.type), bool(vectors.gamma), bool(vectors.beta)}},
-                    MTL::Size(columns, rows, std::min(source.matrices, result.matrices)), threads_along_row(columns),
-                    source.first, result.first, vectors.mean.first, vectors.variance.first, vectors.gamma.first,
-                    vectors.beta.first, shape);
+  const Size size{rows, columns, std::min(source.matrices, result.matrices)};
+  if (is_gpu(encoding.device()))
+    encode_by_numbers(encoding, self, source, result, vectors, size);
+  else
+    encode_by_blocks(encoding, self, source, result, vectors, size);
   source.object->was_read();
 }
 

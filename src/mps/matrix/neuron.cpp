@@ -30,6 +30,7 @@ struct Shape {
   NeuronParameters parameters;
   float alpha;
   RowStrides source, result;
+  Span span;
 };
 
 struct SumShape {
@@ -42,11 +43,18 @@ struct SumShape {
 void encode_neuron(Encoding& encoding, const NeuronHolder& holder, double alpha, const MatrixView& source,
                    const VectorView& bias, const MatrixView& result) {
   if (holder.neuron.type == MPS::CNNNeuronTypeNone && alpha == 1 && !bias && source.first == result.first) return;
-  encoding.dispatch(
-      {fmt::format("matrix_neuron_{}", metal_name_of(source.type)), {uint32_t(holder.neuron.type), bool(bias)}},
-      MTL::Size(source.columns, source.rows, source.matrices), threads_along_row(source.columns), source.first,
-      result.first, bias.first, holder.channel_parameters(),
-      Shape{holder.neuron.parameters, float(alpha), source.strides, result.strides});
+  size_t columns = source.columns, rows = source.rows;
+  const bool columns_are_alike = !bias && holder.neuron.type != MPS::CNNNeuronTypePReLU;
+  if (columns_are_alike && source.strides.row == columns && result.strides.row == columns) {
+    columns *= rows;
+    rows = 1;
+  }
+  const SpanThreads all = threads_over_spans(encoding.device(), columns, rows, source.matrices);
+  const bool streams = fills_caches(encoding.device(), bytes_of(result.type, columns * rows * source.matrices));
+  encoding.dispatch({fmt::format("matrix_neuron_{}", metal_name_of(source.type)),
+                     {uint32_t(holder.neuron.type), bool(bias), streams}},
+                    all.threads, all.threadgroup, source.first, result.first, bias.first, holder.channel_parameters(),
+                    Shape{holder.neuron.parameters, float(alpha), source.strides, result.strides, all.span});
 }
 
 void encode_column_sums(Encoding& encoding, const MatrixView& source, const VectorView& sums) {

@@ -147,10 +147,22 @@ void encode_converted(Encoding& encoding, ProductPrimitives& primitives, const M
 
 std::shared_ptr<Primitive> ProductPrimitives::find(const MathLibrary& library, const MatrixProduct& product) {
   std::lock_guard lock(mutex_);
-  for (const auto& [known, primitive] : made_)
-    if (known == product) return primitive;
-  if (made_.size() == most) made_.erase(made_.begin());
-  return made_.emplace_back(product, library.matrix_product(product)).second;
+  for (size_t i = 0; i < made_.size(); ++i) {
+    const size_t place = (last_ + i) % made_.size();
+    if (made_[place].first != product) continue;
+    last_ = place;
+    return made_[place].second;
+  }
+  std::pair made(product, library.matrix_product(product));
+  if (made_.size() < most) {
+    last_ = made_.size();
+    made_.push_back(std::move(made));
+  } else {
+    last_ = oldest_;
+    oldest_ = (oldest_ + 1) % most;
+    made_[last_] = std::move(made);
+  }
+  return made_[last_].second;
 }
 
 MatrixProduct product_of(MatrixProduct product, const MatrixView& left, const MatrixView& right,

@@ -12,7 +12,9 @@
 
 namespace metalloid::mps {
 
-// The primitives that a kernel object has had made. A copy makes its own.
+// The primitives that a kernel object has had made, as many as a recurrent layer needs that is trained with sequences of
+// a dozen lengths. Layers ask for them in the same order each time, so that the search begins where the last ended. A
+// copy makes its own.
 class ProductPrimitives {
  public:
   ProductPrimitives() = default;
@@ -23,9 +25,10 @@ class ProductPrimitives {
   std::shared_ptr<Primitive> find(const MathLibrary& library, const MatrixProduct& product);
 
  private:
-  static constexpr size_t most = 16;
+  static constexpr size_t most = 256;
 
   std::mutex mutex_;
+  size_t last_ = 0, oldest_ = 0;
   std::vector<std::pair<MatrixProduct, std::shared_ptr<Primitive>>> made_;
 };
 

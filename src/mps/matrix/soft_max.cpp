@@ -12,17 +12,40 @@
 
 namespace metalloid::mps {
 
-KernelFunction soft_max_function(MTL::Device* device, bool logarithm, const MatrixView& source,
-                                 const MatrixView& result, size_t columns) {
-  constexpr size_t held_numbers = 8;  // as kernels/soft_max.metal has it
-  const bool is_held = is_gpu(device) && columns <= threads_for_row(device, columns).width * held_numbers;
-  const bool keeps_powers = !is_gpu(device) && !logarithm && source.type == MPS::DataTypeFloat32;
-  const auto is_of_fours = [](const MatrixView& view) {
-    return view.first.offset % bytes_of(view.type, 4) == 0 && view.strides.row % 4 == 0 && view.strides.matrix % 4 == 0;
-  };
-  const bool in_fours = columns % 4 == 0 && is_of_fours(source) && is_of_fours(result);
-  return {fmt::format("{}soft_max{}_{}", logarithm ? "log_" : "", is_held ? "_held" : "", metal_name_of(source.type)),
-          {keeps_powers, in_fours}};
+namespace {
+
+struct Shape {
+  uint32_t rows, columns;
+  RowStrides source, result;
+  uint32_t rows_in_turn;
+};
+
+bool is_of_fours(const MatrixView& view) {
+  return view.first.offset % bytes_of(view.type, 4) == 0 && view.strides.row % 4 == 0 && view.strides.matrix % 4 == 0;
+}
+
+}  // namespace
+
+void encode_soft_max(Encoding& encoding, bool logarithm, const MatrixView& source, const MatrixView& result,
+                     SoftMaxSize size) {
+  constexpr size_t held_numbers = 8, most_powers = 7168;  // as kernels/soft_max.metal has them
+  const bool on_gpu = is_gpu(encoding.device());
+  const MTL::Size threads = threads_for_row(encoding.device(), size.columns);
+  const bool is_held = on_gpu && size.columns <= threads.width * held_numbers;
+  const bool is_in_turn = !on_gpu && (logarithm || size.columns <= most_powers);
+  const bool keeps_powers = !on_gpu && !is_in_turn && source.type == MPS::DataTypeFloat32;
+  const bool in_fours = size.columns % 4 == 0 && is_of_fours(source) && is_of_fours(result);
+  const size_t in_turn = is_in_turn ? rows_in_turn(size.rows * size.matrices) : 1;
+  encoding.dispatch(
+      {fmt::format("{}soft_max{}_{}", logarithm ? "log_" : "",
+                   is_held      ? "_held"
+                   : is_in_turn ? "_in_turn"
+                                : "",
+                   metal_name_of(source.type)),
+       {keeps_powers, in_fours,
+        fills_caches(encoding.device(), bytes_of(result.type, size.rows * size.columns * size.matrices))}},
+      MTL::Size(threads.width, (size.rows + in_turn - 1) / in_turn, size.matrices), threads, source.first, result.first,
+      Shape{uint32_t(size.rows), uint32_t(size.columns), source.strides, result.strides, uint32_t(in_turn)});
 }
 
 class SoftMaxPart : public MatrixUnaryPart {
@@ -57,11 +80,6 @@ Kernel* init(Kernel* kernel, MTL::Device* device, bool logarithm, const char* ca
   return init_kernel(kernel, self, device, call);
 }
 
-struct Shape {
-  uint32_t columns;
-  RowStrides source, result;
-};
-
 void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* input, const MPS::Matrix* output) {
   Arguments arguments(self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input, self.source_origin, "inputMatrix");
@@ -72,10 +90,8 @@ void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* inpu
 
   const size_t columns = std::min({self.columns, source.columns, result.columns});
   const size_t rows = std::min({self.rows, source.rows, result.rows});
-  const MTL::Size threads = threads_for_row(encoding.device(), columns);
-  encoding.dispatch(soft_max_function(encoding.device(), self.logarithm, source, result, columns),
-                    MTL::Size(threads.width, rows, std::min(source.matrices, result.matrices)), threads, source.first,
-                    result.first, Shape{uint32_t(columns), source.strides, result.strides});
+  encode_soft_max(encoding, self.logarithm, source, result,
+                  {rows, columns, std::min(source.matrices, result.matrices)});
   source.object->was_read();
 }
 

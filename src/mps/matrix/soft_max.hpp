@@ -1,12 +1,16 @@
-// The kernel of softmax, which matrices and images share, for rows of so many columns and threads_for_row() of them.
+// The softmax of rows, which matrices and images share.
 #pragma once
 
-#include "mps/core/pipelines.hpp"
+#include "mps/core/encoding.hpp"
 #include "mps/matrix/arguments.hpp"
 
 namespace metalloid::mps {
 
-KernelFunction soft_max_function(MTL::Device* device, bool logarithm, const MatrixView& source,
-                                 const MatrixView& result, size_t columns);
+// Of the first rows and columns.
+struct SoftMaxSize {
+  size_t rows, columns, matrices;
+};
+void encode_soft_max(Encoding& encoding, bool logarithm, const MatrixView& source, const MatrixView& result,
+                     SoftMaxSize size);
 
 }  // namespace metalloid::mps

@@ -12,6 +12,19 @@ inline MTL::Size threads_over_pixels(const ImageTensor& tensor) {
   return MTL::Size(tensor.channels, tensor.width, tensor.height * tensor.images);
 }
 
+// The same for kernels whose threads have some pixels of a line, one after the other: on CPUs, where a thread's start
+// costs as much as a pixel. A position is (channel, part of the line, y + height * image).
+struct LineThreads {
+  uint32_t pixels;  // LineParts of kernels/image.h
+  MTL::Size threads;
+};
+inline LineThreads threads_over_lines(const Encoding& encoding, const ImageTensor& tensor) {
+  constexpr size_t many = 256;
+  const size_t pixels = is_gpu(encoding.device()) ? 1 : many;
+  return {uint32_t(pixels),
+          MTL::Size(tensor.channels, (tensor.width + pixels - 1) / pixels, tensor.height * tensor.images)};
+}
+
 inline MTL::Size pixel_threadgroup(const Encoding& encoding) {
   return MTL::Size(32, is_gpu(encoding.device()) ? 4 : 1, 1);
 }

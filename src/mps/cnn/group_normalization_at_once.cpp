@@ -1,0 +1,59 @@
+#include "mps/cnn/group_normalization_at_once.hpp"
+
+#include <fmt/format.h>
+
+#include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
+#include "mps/matrix/rows.hpp"
+
+namespace metalloid::mps {
+namespace {
+
+constexpr size_t simdgroup = 32;
+
+// As kernels/group_normalization.metal has it.
+struct KernelGroupNormalization {
+  KernelImageTensor source, result;
+  uint32_t group;
+  float epsilon;
+  uint64_t next;
+};
+
+}  // namespace
+
+bool encode_group_normalization_at_once(Encoding& encoding, const ImageTensor& source, const ImageTensor& result,
+                                        size_t groups, const ChannelPair& gamma_and_beta, float epsilon) {
+  if (is_gpu(encoding.device())) return false;
+  constexpr size_t columns_together = 1024;  // as kernels/columns.h has it
+  const size_t group = source.channels / groups, pixels = source.width * source.height;
+  const auto has_gaps = [](const ImageTensor& tensor) {
+    return tensor.row_stride != tensor.width * tensor.pixel_stride;
+  };
+  if (has_gaps(source) || has_gaps(result)) return false;
+  // Groups of several pixels lie in pieces, which are read better with those between them.
+  const bool is_wide = group >= simdgroup && (groups == 1 || pixels == 1);
+  if (!is_wide && source.channels > columns_together) return false;
+  // What a SIMD-group takes must stay near it; where there are few, other processors would be idle.
+  constexpr size_t most_bytes = size_t{2} << 20, most_bytes_of_few = size_t{64} << 10, few = 4;
+  const size_t slices = source.images * (is_wide ? groups : 1);
+  const size_t bytes = pixels * (is_wide ? group : source.channels) * source.number_bytes();
+  if (bytes > (slices < few ? most_bytes_of_few : most_bytes)) return false;
+  const auto in_one_line = [&](const ImageTensor& tensor) {
+    KernelImageTensor made = for_kernel(tensor);
+    made.width = uint32_t(pixels);
+    made.height = 1;
+    return made;
+  };
+  const KernelGroupNormalization numbers{in_one_line(source), in_one_line(result), uint32_t(group), epsilon,
+                                         is_wide && groups > 1 ? group : source.image_stride};
+  const bool streams =
+      fills_caches(encoding.device(), result.images * pixels * result.channels * result.number_bytes());
+  encoding.dispatch(
+      {fmt::format("group_normalization_{}_{}", is_wide ? "wide" : "image", metal_name_of(source.type)), {streams}},
+      is_wide ? MTL::Size(simdgroup * groups, source.images, 1) : MTL::Size(simdgroup * source.images, 1, 1),
+      MTL::Size(simdgroup, 1, 1), source.place, result.place, Operand{gamma_and_beta.first.get()},
+      Operand{gamma_and_beta.second.get()}, numbers);
+  return true;
+}
+
+}  // namespace metalloid::mps

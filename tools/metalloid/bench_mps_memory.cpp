@@ -1,0 +1,275 @@
+// Kernels of MPS that do little with much memory (softmax, neurons, normalisations) on 4096 x 4096 floats, beside
+// copying as many, in the same run: as the device's blit encoder does it, and as a kernel does it that writes past the
+// caches. Exponentials take time of their own; what they take alone, on numbers in the nearest cache, is measured too.
+#include "bench_mps_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <MetalPerformanceShaders/MetalPerformanceShaders.hpp>
+#include <algorithm>
+#include <cmath>
+
+#include "bench.hpp"
+#include "bench_workload.hpp"
+#include "micro_bench.hpp"
+
+namespace metalloid::tool {
+
+namespace {
+
+constexpr size_t n = 4096, numbers = n * n;
+constexpr float epsilon = 1e-5f;
+constexpr double asked = 0.9;
+
+using Reference = std::function<double(size_t index)>;
+
+// Pixels of images, one after the other, as the numbers of a matrix are.
+struct Pictures {
+  size_t images, pixels, channels;
+
+  size_t channel_of(size_t index) const { return index % channels; }
+};
+constexpr Pictures rows_as_pixels{n, 1, n}, feature_maps{64, 4096, 64};
+
+class ChannelNumbers {
+ public:
+  explicit ChannelNumbers(size_t channels) {
+    Numbers random(channels);
+    gammas = random.floats(channels, 0.5f, 1.5f);
+    betas = random.floats(channels);
+    means = random.floats(channels);
+    variances = random.floats(channels, 0.5f, 1.5f);
+  }
+  std::vector<float> gammas, betas, means, variances;
+};
+
+class GroupSource final : public MPS::CNNGroupNormalizationDataSource {
+ public:
+  GroupSource(ChannelNumbers& of_channels, size_t groups) : of_channels_(of_channels), groups_(groups) {}
+  NS::UInteger numberOfFeatureChannels() override { return of_channels_.gammas.size(); }
+  NS::UInteger numberOfGroups() override { return groups_; }
+  float* gamma() override { return of_channels_.gammas.data(); }
+  float* beta() override { return of_channels_.betas.data(); }
+  float epsilon() override { return tool::epsilon; }
+
+ private:
+  ChannelNumbers& of_channels_;
+  const size_t groups_;
+};
+
+class BatchSource final : public MPS::CNNBatchNormalizationDataSource {
+ public:
+  explicit BatchSource(ChannelNumbers& of_channels) : of_channels_(of_channels) {}
+  NS::UInteger numberOfFeatureChannels() override { return of_channels_.gammas.size(); }
+  float* gamma() override { return of_channels_.gammas.data(); }
+  float* beta() override { return of_channels_.betas.data(); }
+  float* mean() override { return of_channels_.means.data(); }
+  float* variance() override { return of_channels_.variances.data(); }
+  bool load() override { return true; }
+  void purge() override {}
+  float epsilon() override { return tool::epsilon; }
+
+ private:
+  ChannelNumbers& of_channels_;
+};
+
+class MemoryBench {
+ public:
+  explicit MemoryBench(const NS::SharedPtr<MTL::Device>& device)
+      : bench_(device),
+        x_(Numbers(1).floats(numbers, -4, 4)),
+        in_(bench_.new_matrix(n, n, MPS::DataTypeFloat32, x_)),
+        out_(bench_.new_matrix(n, n, MPS::DataTypeFloat32)) {}
+
+  nlohmann::json run() {
+    measure_bounds();
+    matrices();
+    pictures("layer normalisation", rows_as_pixels, 1);
+    pictures("group normalisation", feature_maps, 8);
+    pictures("instance normalisation", feature_maps, feature_maps.channels);
+    batch_normalisation_of_pictures();
+    return rows_;
+  }
+
+ private:
+  void measure_bounds() {
+    const double blit = bench_.time(
+        [&](MTL::CommandBuffer* commands) { MicroBench::encode_copy(commands, in_->data(), out_->data()); });
+    const double streaming = time_of_kernel("copy_streaming", n);
+    copy_ = std::min(blit, streaming);
+    const double powers = time_of_kernel("powers", n / 64), quotients = time_of_kernel("quotients", n / 64);
+    fmt::print(
+        "\n{0} x {0} floats, microseconds. Copying them: blit {1:.0f}, a kernel that writes past the caches {2:.0f} "
+        "({3:.1f} GB/s).\nWithout memory, an exponential of each takes {4:.0f}, with a division {5:.0f}.\n\n",
+        n, blit, streaming, 8e-3 * numbers / copy_, powers, quotients);
+    fmt::print("{:<44}{:>10}{:>10}{:>12}{:>12}   asked\n", "", "MPS", "GB/s", "copy:MPS", "blit:MPS");
+    rows_.push_back({{"name", "copy"},
+                     {"blit", blit},
+                     {"streaming", streaming},
+                     {"exponentials", powers},
+                     {"quotients", quotients}});
+    blit_ = blit;
+  }
+  double time_of_kernel(const char* name, size_t groups) {
+    const auto pipeline = bench_.pipeline("bounds.metal", name);
+    return bench_.time([&](MTL::CommandBuffer* commands) {
+      MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+      encoder->setComputePipelineState(pipeline.get());
+      encoder->setBuffer(in_->data(), 0, 0);
+      encoder->setBuffer(out_->data(), 0, 1);
+      encoder->dispatchThreadgroups(MTL::Size(groups, 1, 1), MTL::Size(32, 1, 1));
+      encoder->endEncoding();
+    });
+  }
+
+  // `reads`: how often the work must read its numbers, of which copies do it once.
+  void show(const std::string& name, const Encode& encode, unsigned reads = 1) {
+    const double time = bench_.time(encode), share = (1 + reads) / 2.0;
+    fmt::print("{:<44}{:>10.0f}{:>10.1f}{:>11.2f}x{:>11.2f}x   {}\n", name, time, 8e-3 * numbers * share / time,
+               copy_ * share / time, blit_ * share / time, asked);
+    std::fflush(stdout);
+    rows_.push_back({{"name", name}, {"MPS", time}, {"bytes", 8 * numbers * share}});
+  }
+  void check(const std::string& name, const std::vector<float>& found, const Reference& expected) {
+    for (size_t i = 0; i < numbers; i += numbers / 61)
+      require(std::abs(found[i] - expected(i)) <= 1e-5 * (1 + std::abs(expected(i))),
+              fmt::format("{}: number {} is {} and not {}", name, i, found[i], expected(i)));
+  }
+
+  void show_matrix(const std::string& name, const Encode& encode, const Reference& expected, unsigned reads = 1) {
+    bench_.write(out_.get(), std::vector<float>(numbers, NAN));
+    bench_.run(encode);
+    check(name, bench_.read(out_.get()), expected);
+    show(name, encode, reads);
+  }
+
+  void matrices() {
+    for (const bool logarithm : {false, true}) {
+      const auto kernel = NS::TransferPtr(logarithm ? MPS::MatrixLogSoftMax::alloc()->init(bench_.device())
+                                                    : MPS::MatrixSoftMax::alloc()->init(bench_.device()));
+      show_matrix(
+          logarithm ? "MatrixLogSoftMax" : "MatrixSoftMax",
+          [&](MTL::CommandBuffer* commands) { kernel->encode(commands, in_.get(), out_.get()); },
+          [&](size_t index) {
+            double sum = 0;
+            for (size_t i = index / n * n; i < index / n * n + n; ++i) sum += std::exp(double{x_[i]});
+            return logarithm ? x_[index] - std::log(sum) : std::exp(double{x_[index]}) / sum;
+          });
+    }
+    neuron("ReLU", MPS::CNNNeuronTypeReLU, [](double x) { return x >= 0 ? x : 0.5 * x; });
+    neuron("HardSigmoid", MPS::CNNNeuronTypeHardSigmoid, [](double x) { return std::clamp(0.5 * x + 0.25, 0.0, 1.0); });
+    neuron("SoftSign", MPS::CNNNeuronTypeSoftSign, [](double x) { return x / (1 + std::abs(x)); });
+    neuron("Sigmoid", MPS::CNNNeuronTypeSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); });
+    neuron("TanH", MPS::CNNNeuronTypeTanH, [](double x) { return 0.5 * std::tanh(0.25 * x); });
+    neuron("ELU", MPS::CNNNeuronTypeELU, [](double x) { return x >= 0 ? x : 0.5 * std::expm1(x); });
+    neuron("GeLU", MPS::CNNNeuronTypeGeLU, [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); });
+    for (const bool computes : {false, true}) batch_normalisation(computes);
+  }
+  void neuron(const char* name, MPS::CNNNeuronType type, double (*function)(double)) {
+    const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(bench_.device()));
+    kernel->setNeuronType(type, 0.5f, 0.25f, 1);
+    show_matrix(
+        fmt::format("MatrixNeuron {}", name),
+        [&](MTL::CommandBuffer* commands) { kernel->encode(commands, in_.get(), nullptr, out_.get()); },
+        [&](size_t index) { return function(x_[index]); });
+  }
+  void batch_normalisation(bool computes_statistics) {
+    ChannelNumbers of_channels(n);
+    NS::SharedPtr<MPS::Vector> vectors[4];
+    std::vector<float>* values[] = {&of_channels.means, &of_channels.variances, &of_channels.gammas,
+                                    &of_channels.betas};
+    Matrix memory[4];
+    for (size_t i = 0; i < 4; ++i) {
+      memory[i] = bench_.new_matrix(1, n, MPS::DataTypeFloat32, *values[i]);
+      vectors[i] = NS::TransferPtr(MPS::Vector::alloc()->init(
+          memory[i]->data(), MPS::VectorDescriptor::vectorDescriptor(n, MPS::DataTypeFloat32)));
+    }
+    const auto kernel = NS::TransferPtr(MPS::MatrixBatchNormalization::alloc()->init(bench_.device()));
+    kernel->setEpsilon(epsilon);
+    kernel->setComputeStatistics(computes_statistics);
+    show_matrix(
+        computes_statistics ? "MatrixBatchNormalization with statistics" : "MatrixBatchNormalization",
+        [&](MTL::CommandBuffer* commands) {
+          kernel->encode(commands, in_.get(), vectors[0].get(), vectors[1].get(), vectors[2].get(), vectors[3].get(),
+                         out_.get());
+        },
+        [&](size_t index) {
+          const size_t column = index % n;
+          double mean = of_channels.means[column], variance = of_channels.variances[column];
+          if (computes_statistics) {
+            mean = variance = 0;
+            for (size_t row = 0; row < n; ++row) mean += x_[row * n + column] / double{n};
+            for (size_t row = 0; row < n; ++row) variance += std::pow(x_[row * n + column] - mean, 2) / double{n};
+          }
+          return (x_[index] - mean) / std::sqrt(variance + epsilon) * of_channels.gammas[column] +
+                 of_channels.betas[column];
+        },
+        computes_statistics ? 2 : 1);
+  }
+
+  NS::SharedPtr<MPS::Image> new_image(const Pictures& shape) {
+    const auto side = size_t(std::sqrt(double(shape.pixels)));
+    return NS::TransferPtr(MPS::Image::alloc()->init(
+        bench_.device(), MPS::ImageDescriptor::imageDescriptor(
+                             MPS::ImageFeatureChannelFormatFloat32, side, side, shape.channels, shape.images,
+                             MTL::TextureUsageShaderRead | MTL::TextureUsageShaderWrite)));
+  }
+  template <class Kernel>
+  void show_pictures(const std::string& name, const Pictures& shape, Kernel* kernel, const Reference& expected) {
+    const auto in = new_image(shape), out = new_image(shape);
+    const size_t of_image = shape.pixels * shape.channels;
+    for (size_t i = 0; i < shape.images; ++i)
+      in->writeBytes(x_.data() + i * of_image, MPS::DataLayoutHeightxWidthxFeatureChannels, i);
+    const Encode encode = [&](MTL::CommandBuffer* commands) { kernel->encode(commands, in.get(), out.get()); };
+    bench_.run(encode);
+    std::vector<float> found(numbers);
+    for (size_t i = 0; i < shape.images; ++i)
+      out->readBytes(found.data() + i * of_image, MPS::DataLayoutHeightxWidthxFeatureChannels, i);
+    check(name, found, expected);
+    show(name, encode);
+  }
+  void pictures(const char* name, const Pictures& shape, size_t groups) {
+    ChannelNumbers of_channels(shape.channels);
+    const auto source = NS::TransferPtr(new GroupSource(of_channels, groups));
+    const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(bench_.device(), source.get()));
+    show_pictures(fmt::format("{}, {} groups of {}", name, groups, shape.channels / groups), shape, kernel.get(),
+                  [&](size_t index) {
+                    const size_t group = shape.channels / groups, of_image = shape.pixels * shape.channels;
+                    const size_t channel = shape.channel_of(index), count = shape.pixels * group;
+                    const float* first = x_.data() + index / of_image * of_image + channel / group * group;
+                    double mean = 0, variance = 0;
+                    const auto visit = [&](const auto& add) {
+                      for (size_t i = 0; i < count; ++i) add(first[i / group * shape.channels + i % group]);
+                    };
+                    visit([&](float x) { mean += x / double(count); });
+                    visit([&](float x) { variance += (x - mean) * (x - mean) / double(count); });
+                    return (x_[index] - mean) / std::sqrt(variance + epsilon) * of_channels.gammas[channel] +
+                           of_channels.betas[channel];
+                  });
+  }
+  void batch_normalisation_of_pictures() {
+    ChannelNumbers of(feature_maps.channels);
+    const auto source = NS::TransferPtr(new BatchSource(of));
+    const auto kernel = NS::TransferPtr(MPS::CNNBatchNormalization::alloc()->init(bench_.device(), source.get()));
+    show_pictures("CNNBatchNormalization", feature_maps, kernel.get(), [&](size_t index) {
+      const size_t channel = feature_maps.channel_of(index);
+      return (x_[index] - of.means[channel]) / std::sqrt(of.variances[channel] + double{epsilon}) * of.gammas[channel] +
+             of.betas[channel];
+    });
+  }
+
+  MicroBench bench_;
+  const std::vector<float> x_;
+  const Matrix in_, out_;
+  double copy_ = 0, blit_ = 0;
+  nlohmann::json rows_ = nlohmann::json::array();
+};
+
+}  // namespace
+
+nlohmann::json bench_mps_memory(const NS::SharedPtr<MTL::Device>& device) {
+  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  return MemoryBench(device).run();
+}
+
+}  // namespace metalloid::tool
