@@ -30,7 +30,7 @@ Stream::~Stream() {
   auto use = gpu_->use();
   if (!use || use->generation() != generation_) {
     // Libraries cannot give back what a context took along.
-    static_cast<void>(new std::shared_ptr<void>(std::move(for_libraries_.kept)));
+    if (for_libraries_.kept) static_cast<void>(new std::shared_ptr<void>(std::move(for_libraries_.kept)));
     return;
   }
   for_libraries_.kept.reset();

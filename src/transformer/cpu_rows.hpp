@@ -1,14 +1,14 @@
 // Rows of tensors as floats, for plain C++: read, worked on by all cores, and written back.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "cpu/sanitizers.hpp"
 #include "transformer/cpu_numbers.hpp"
+#include "transformer/cpu_ranges.hpp"
 
 namespace metalloid::transformer {
 
@@ -49,8 +49,17 @@ inline std::vector<float> head_of(const Tensor& tensor, size_t token, size_t hea
 }
 
 template <class Work>
-void each_row(size_t rows, const Work& work) {
-  tbb::parallel_for(size_t{0}, rows, work);
+void each_row(size_t rows, Work work) {
+  metalloid::cpu::hand_over(&work);
+  run_ranges(
+      rows,
+      [](void* work, size_t first, size_t last) {
+        metalloid::cpu::take_over(work);
+        for (size_t row = first; row < last; ++row) (*static_cast<const Work*>(work))(row);
+        metalloid::cpu::hand_over(work);
+      },
+      &work);
+  metalloid::cpu::take_over(&work);
 }
 
 }  // namespace metalloid::transformer

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -38,6 +39,7 @@ struct Context {
   std::set<void*> registered;
   Stream default_stream;
   std::set<Stream*> streams;
+  std::map<void*, std::shared_ptr<void>> objects;  // events and modules that nobody has given back: they go with it
   Code broken = Code::success;
 };
 
@@ -101,6 +103,18 @@ Code in_context(Work work) {
   Context* context = nullptr;
   if (const Code code = enter(context); code != Code::success) return code;
   return work(*context);
+}
+
+template <class Object, class Handle>
+void keep(Context& context, Object object, Handle* handle) {
+  auto kept = std::make_shared<Object>(std::move(object));
+  *handle = reinterpret_cast<Handle>(kept.get());
+  context.objects[kept.get()] = std::move(kept);
+}
+
+Code give_back(void* object) {
+  return in_context(
+      [&](Context& context) { return context.objects.erase(object) == 1 ? Code::success : Code::invalid_value; });
 }
 
 Code allocate(cuda::Address* address, size_t bytes, bool managed) {
@@ -328,17 +342,16 @@ Code cuMemsetD8Async(cuda::Address address, unsigned char value, size_t bytes, c
 }
 
 Code cuModuleLoadDataEx(cuda::Module* module, const void* image, unsigned, cuda::JitOption*, void**) {
-  return in_context([&](Context&) {
+  return in_context([&](Context& context) {
     ++state().controls.modules;
     if (!std::string_view(static_cast<const char*>(image)).starts_with("//")) ++state().controls.machine_code;
-    *module = reinterpret_cast<cuda::Module>(new Module{static_cast<const char*>(image)});
+    keep(context, Module{static_cast<const char*>(image)}, module);
     return Code::success;
   });
 }
 
 Code cuModuleUnload(cuda::Module module) {
-  delete reinterpret_cast<Module*>(module);
-  return Code::success;
+  return give_back(module);
 }
 
 Code cuModuleGetFunction(cuda::Function* function, cuda::Module module, const char* name) {
@@ -462,13 +475,14 @@ Code cuStreamWriteValue64_v2(cuda::Stream stream, cuda::Address address, uint64_
 }
 
 Code cuEventCreate(cuda::Event* event, unsigned) {
-  *event = reinterpret_cast<cuda::Event>(new Event);
-  return Code::success;
+  return in_context([&](Context& context) {
+    keep(context, Event{}, event);
+    return Code::success;
+  });
 }
 
 Code cuEventDestroy_v2(cuda::Event event) {
-  delete reinterpret_cast<Event*>(event);
-  return Code::success;
+  return give_back(event);
 }
 
 Code cuEventRecord(cuda::Event handle, cuda::Stream stream) {

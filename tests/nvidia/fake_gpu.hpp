@@ -97,10 +97,10 @@ class FakeGpu : public testing::Test {
   Devices found_;
 };
 
-// What kernels of the tests do: 64 integers, and a number to add.
+// What kernels of the tests do: 64 integers, and a number to add. Sums wrap around, as they do on GPUs.
 inline int adds(const fake::Launch& launch) {
-  auto* values = reinterpret_cast<int*>(*static_cast<uint64_t*>(launch.parameters[0]));
-  const int by = *reinterpret_cast<const int*>(*static_cast<uint64_t*>(launch.parameters[1]));
+  auto* values = reinterpret_cast<uint32_t*>(*static_cast<uint64_t*>(launch.parameters[0]));
+  const uint32_t by = *reinterpret_cast<const uint32_t*>(*static_cast<uint64_t*>(launch.parameters[1]));
   for (int i = 0; i < 64; ++i) values[i] += by;
   return 0;
 }

@@ -189,10 +189,15 @@ constexpr Group groups[] = {{"metal.simd_", 32}, {"metal.quad_", 4}};
 template <class T>
 using Combine = T (*)(T, T);
 
+// What sums and products are made in: those of integers wrap around, whatever their sign.
+template <class T>
+using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+
 template <class T>
 std::vector<std::pair<const char*, Combine<T>>> reductions() {
-  std::vector<std::pair<const char*, Combine<T>>> all{{"sum", [](T a, T b) { return static_cast<T>(a + b); }},
-                                                      {"product", [](T a, T b) { return static_cast<T>(a * b); }},
+  using W = Wrapping<T>;
+  std::vector<std::pair<const char*, Combine<T>>> all{{"sum", [](T a, T b) { return static_cast<T>(W(a) + W(b)); }},
+                                                      {"product", [](T a, T b) { return static_cast<T>(W(a) * W(b)); }},
                                                       {"min", [](T a, T b) { return std::min(a, b); }},
                                                       {"max", [](T a, T b) { return std::max(a, b); }}};
   if constexpr (std::is_integral_v<T>) {

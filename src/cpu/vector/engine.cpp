@@ -220,10 +220,10 @@ inline void Engine::pass_barrier() {
   ++barriers_passed_;
 }
 
-// Not a native section, but for the thread sanitizer, which cannot be left: a group that is interrupted here is left
-// like one that is in the kernel's code.
+// Not a native section, but for the sanitizers, which cannot be left half-way through a switch that they were told of:
+// a group that is interrupted here is left like one that is in the kernel's code.
 void Engine::wait_at_barrier(Group& group) {
-#ifdef METALLOID_THREAD_SANITIZER
+#if defined(METALLOID_ADDRESS_SANITIZER) || defined(METALLOID_THREAD_SANITIZER)
   const NativeSection native(kernel_thread_);
 #endif
   if (++at_barrier_ == alive_) return pass_barrier();
