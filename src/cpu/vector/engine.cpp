@@ -92,6 +92,7 @@ std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, u
   if (grid_plan_->streams()) wait_for_streams();
   if (!fault_) return std::nullopt;
   abandon();
+  if (plan_->at_once > 1) threadgroup_.position.x += groups_.front().index / plan_->threads.x;
   return Stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};
 }
 
@@ -151,8 +152,11 @@ void Engine::run_all_groups(Group& group) {
   group.lanes = plan.variant.width;
   if (plan.runs_many_groups && full > 0) {
     place(group, 0);
-    group.groups = full;
+    const uint32_t threadgroups = threadgroups_at_once();
+    group.groups = full * threadgroups;
     plan.entry(&group);
+    left_ -= threadgroups - 1;
+    threadgroup_.position.x += threadgroups - 1;
   } else {
     for (uint32_t number = 0; number < full; ++number) {
       place(group, number);
@@ -165,6 +169,13 @@ void Engine::run_all_groups(Group& group) {
     plan.entry_of_last(&group);
   }
   kernel_thread_.leave_kernel();
+}
+
+// How many the code runs in one call, from the present one on.
+uint32_t Engine::threadgroups_at_once() const {
+  if (plan_->at_once == 1) return 1;
+  const uint32_t alike = std::min(plan_->at_once, grid_plan_->alike_from(threadgroup_.position));
+  return static_cast<uint32_t>(std::min<uint64_t>(alike, left_ + 1));
 }
 
 void Engine::run_group(Group& group) {

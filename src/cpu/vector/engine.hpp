@@ -62,6 +62,7 @@ class Engine {
   Engine();
   [[noreturn]] void run_on_fiber();
   void run_all_groups(Group& group);
+  uint32_t threadgroups_at_once() const;
   void run_group(Group& group);
   void place(Group& group, uint32_t number);
   bool start_next_threadgroup();
