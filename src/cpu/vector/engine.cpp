@@ -92,8 +92,21 @@ std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, u
   if (grid_plan_->streams()) wait_for_streams();
   if (!fault_) return std::nullopt;
   abandon();
-  if (plan_->at_once > 1) threadgroup_.position.x += groups_.front().index / plan_->threads.x;
-  return Stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};
+  const Stop stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};
+  return find_threadgroup(stop, grid).value_or(stop);
+}
+
+// Which of several that ran at once it was is found out by running them again, one by one.
+std::optional<Engine::Stop> Engine::find_threadgroup(const Stop& stop, const GridState& grid) {
+  const uint32_t count = threadgroups_at_once();
+  if (count == 1) return std::nullopt;
+  const device::Size &at = stop.threadgroup, &size = grid.threadgroups_per_grid;
+  const uint64_t first = at.x + uint64_t{size.x} * (at.y + uint64_t{size.y} * at.z);
+  const std::atomic<bool> is_over = false;
+  one_by_one_ = true;
+  const auto found = run(grid, first, first + count, is_over);
+  one_by_one_ = false;
+  return found;
 }
 
 void Engine::start_threadgroup() {
@@ -173,7 +186,7 @@ void Engine::run_all_groups(Group& group) {
 
 // How many the code runs in one call, from the present one on.
 uint32_t Engine::threadgroups_at_once() const {
-  if (plan_->at_once == 1) return 1;
+  if (plan_->at_once == 1 || one_by_one_) return 1;
   const uint32_t alike = std::min(plan_->at_once, grid_plan_->alike_from(threadgroup_.position));
   return static_cast<uint32_t>(std::min<uint64_t>(alike, left_ + 1));
 }

@@ -79,9 +79,6 @@ class GroupLoop {
     builder_.SetInsertPoint(next);
     llvm::Value* another = builder_.CreateAdd(number, builder_.getInt32(1), "", /*HasNUW=*/true);
     number->addIncoming(another, next);
-    // Whoever asks after a fault finds it there.
-    builder_.CreateStore(index_of(another, first), member(builder_, state_, offsets_of_group[index_of_group]),
-                         /*isVolatile=*/true);
     builder_.CreateCondBr(builder_.CreateICmpULT(another, groups), body, end);
     builder_.SetInsertPoint(end);
     builder_.CreateRetVoid();
@@ -96,15 +93,11 @@ class GroupLoop {
     llvm::Value* position = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), positions, place);
     for (unsigned i = 0; i < index_of_group; ++i)
       of_group[i] = builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, position, i * sizeof(uint32_t)));
-    of_group[index_of_group] = index_of(number, first);
+    of_group[index_of_group] = builder_.CreateAdd(first, builder_.CreateMul(number, builder_.getInt32(width_)));
     replace_loads(of_group);
     if (calls_the_runtime(function_))
-      for (size_t i = 0; i < index_of_group; ++i)
+      for (size_t i = 0; i < std::size(of_group); ++i)
         builder_.CreateStore(of_group[i], member(builder_, state_, offsets_of_group[i]));
-  }
-
-  llvm::Value* index_of(llvm::Value* number, llvm::Value* first) {
-    return builder_.CreateAdd(first, builder_.CreateMul(number, builder_.getInt32(width_)));
   }
 
   void replace_loads(llvm::ArrayRef<llvm::Value*> of_group) {
