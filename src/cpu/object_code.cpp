@@ -41,9 +41,9 @@ namespace {
 
 void add_to_key(cache::CacheKey& key, const vector::Variant* variant) {
   if (!variant) return void(key.add("reference"));
-  key.add("vector").add(fmt::format("{} {} {} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
+  key.add("vector").add(fmt::format("{} {} {} {} {} {} {} {} {}", variant->width, static_cast<int>(variant->positions),
                                     variant->log2_x, variant->log2_y, variant->is_aligned, variant->is_partial,
-                                    variant->if_cheaper, variant->streams));
+                                    variant->if_cheaper, variant->is_whole, variant->streams));
 }
 
 Result<cache::CacheKey> key_of(const device::PipelineRequest& request, std::span<const device::Slot> slots,
@@ -76,14 +76,15 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
 }
 
 void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses, uint32_t width,
-                bool needs_fibers, bool runs_many_groups) {
+                bool needs_fibers, bool runs_many_groups, bool spans_threadgroups) {
   llvm::LLVMContext& context = module.getContext();
   auto number = [&](unsigned bits, uint64_t value) {
     return llvm::ConstantInt::get(llvm::IntegerType::get(context, bits), value);
   };
-  auto* description = llvm::ConstantStruct::getAnon(
-      {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
-       add_bytes(module, uses), number(32, width), number(8, needs_fibers), number(8, runs_many_groups)});
+  auto* description = llvm::ConstantStruct::getAnon({number(64, layout.bytes), number(64, layout.initial.size()),
+                                                     add_bytes(module, layout.initial), add_bytes(module, uses),
+                                                     number(32, width), number(8, needs_fibers),
+                                                     number(8, runs_many_groups), number(8, spans_threadgroups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -160,7 +161,8 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   lower::expand_scaling(module);
   bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses, vector::each_thread_by_itself, /*needs_fibers=*/true, /*runs_many_groups=*/false);
+  add_layout(module, layout, uses, vector::each_thread_by_itself, /*needs_fibers=*/true, /*runs_many_groups=*/false,
+             /*spans_threadgroups=*/false);
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);
@@ -187,6 +189,26 @@ bool waits_for_other_groups(const llvm::Module& module) {
   return false;
 }
 
+// Whether a thread can tell which threadgroup it is in.
+bool knows_threadgroup(const Function& reflection) {
+  return llvm::any_of(reflection.parameters, [](const Parameter& parameter) {
+    if (parameter.kind == ParameterKind::threadgroup_memory) return true;
+    if (parameter.kind != ParameterKind::grid_value) return false;
+    switch (parameter.grid_value) {
+      case GridValue::thread_position_in_grid:
+      case GridValue::threads_per_grid:
+      case GridValue::grid_size:
+      case GridValue::thread_index_in_simdgroup:
+      case GridValue::thread_index_in_quadgroup:
+      case GridValue::threads_per_simdgroup:
+      case GridValue::thread_execution_width:
+        return false;
+      default:
+        return true;
+    }
+  });
+}
+
 Status compile_for_vector_engine(const Compilation& kernel, const vector::Variant& variant, vector::WidthChoice* choice,
                                  vector::Explanation* explanation) {
   llvm::Module& module = kernel.module();
@@ -209,8 +231,9 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
     *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};
     return success();
   }
-  add_layout(module, layout, uses, variant.width, waits_for_other_groups(module),
-             vector::runs_many_groups(*module.getFunction(lower::entry_name)));
+  const bool runs_many_groups = vector::runs_many_groups(*module.getFunction(lower::entry_name));
+  const bool spans_threadgroups = runs_many_groups && layout.bytes == 0 && !knows_threadgroup(kernel.reflection());
+  add_layout(module, layout, uses, variant.width, waits_for_other_groups(module), runs_many_groups, spans_threadgroups);
   return success();
 }
 

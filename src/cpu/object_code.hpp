@@ -25,6 +25,7 @@ struct ObjectLayout {
   uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
   bool needs_fibers;          // on the vector engine: groups of a threadgroup wait for each other
   bool runs_many_groups;      // on the vector engine: one call of the entry runs ThreadState::groups
+  bool spans_threadgroups;    // and they may be those of several threadgroups in a row, which it cannot tell apart
 };
 
 // For the reference engine, or for the vector engine in a variant. From the first archive that has it, else from the

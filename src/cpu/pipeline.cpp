@@ -37,7 +37,7 @@ Result<Choice> choose_engine() {
     const auto* known =
         std::ranges::find_if(vector::widths, [&](uint32_t lanes) { return std::to_string(lanes) == width; });
     if (known == vector::widths.end())
-      return Error{fmt::format("METALLOID_WIDTH is '{}'; it can be 128, 64, 32, 16, 8 or 1", width)};
+      return Error{fmt::format("METALLOID_WIDTH is '{}'; it can be 256, 128, 64, 32, 16, 8 or 1", width)};
     choice.variant.width = *known;
   }
   return choice;

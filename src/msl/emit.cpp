@@ -92,6 +92,17 @@ void unconverge(llvm::Module& module) {
   }
 }
 
+// A SIMD-group barrier without memory flags orders no accesses.
+void release_memory(llvm::Module& module) {
+  llvm::Function* barrier = module.getFunction("metal.simdgroup_barrier");
+  if (!barrier) return;
+  for (llvm::User* user : barrier->users()) {
+    auto* call = llvm::dyn_cast<llvm::CallBase>(user);
+    const auto* flags = call ? llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0)) : nullptr;
+    if (flags && flags->isZero()) call->setOnlyAccessesInaccessibleMemory();
+  }
+}
+
 // Metal takes a shift amount modulo the width of what is shifted; LLVM calls a larger one poison.
 void mask_shifts(llvm::Module& module) {
   for (llvm::Function& function : module)
@@ -201,6 +212,7 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   if (!module) return Error{"no code could be generated for '" + function.name + "'"};
   isolate(*module, function.name);
   unconverge(*module);
+  release_memory(*module);
   mask_shifts(*module);
   bitcode::make_division_total(*module);
   define_constants(*module);

@@ -5,6 +5,7 @@
 #include "msl/forbidden.hpp"
 #include "msl/instance.hpp"
 #include "msl/invocation.hpp"
+#include "msl/iterations.hpp"
 #include "msl/precompiled_stdlib.hpp"
 #include "msl/reachable.hpp"
 #include "msl/reflect.hpp"
@@ -139,8 +140,9 @@ Result<std::shared_ptr<const Code>> TranslationUnit::emit(size_t index) {
   if (!instantiate(declaration)) return failure("'" + functions_[index].name + "' could not be instantiated");
   const clang::FunctionDecl* definition = nullptr;
   if (!declaration->isDefined(definition)) return failure("'" + functions_[index].name + "' has no definition");
-  const Reachable reachable = walker_->from(const_cast<clang::FunctionDecl*>(definition));
+  Reachable reachable = walker_->from(const_cast<clang::FunctionDecl*>(definition));
   if (diagnostics.hasErrorOccurred()) return failure("");
+  end_iterations(instance_->getASTContext(), reachable);
   auto code = msl::emit(*instance_, functions_[index], reachable, constants_);
   if (!code || diagnostics.hasErrorOccurred()) return failure(code ? "" : code.error());
   return std::make_shared<const Code>(std::move(*code));

@@ -87,6 +87,25 @@ TEST(Progress, ALaneThatHoldsALockMeetsWithoutThoseThatWaitForIt) {
   EXPECT_EQ(sum[0], 32u);
 }
 
+TEST(Progress, ALockMayBeTakenInALoopThatLanesMeetIn) {
+  Kernel kernel(R"(
+    kernel void f(device uint* sum, device atomic_uint* lock, uint l [[thread_index_in_threadgroup]]) {
+      uint met = 0;
+      while (true) {
+        if (atomic_exchange_explicit(lock, 1u, memory_order_relaxed) == 0) {
+          met = simd_sum(1u);
+          break;
+        }
+      }
+      *sum += met;
+      atomic_store_explicit(lock, 0u, memory_order_relaxed);
+    })");
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<uint32_t> sum(1), lock(1);
+  EXPECT_EQ(kernel.run({{32, 1, 1}, {32, 1, 1}, {buffer(sum), buffer(lock)}}), "");
+  EXPECT_EQ(sum[0], 32u);
+}
+
 // Whichever side of the branch comes first.
 TEST(Progress, LanesMayWaitForThoseOnTheOtherSideOfABranch) {
   for (const char* condition : {"l == 5", "l != 5"}) {

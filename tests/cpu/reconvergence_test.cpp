@@ -69,6 +69,27 @@ TEST(Reconvergence, LanesThatBreakWaitBehindTheLoop) {
   });
 }
 
+// Lanes that leave in different iterations are at the call in different iterations, wherever the compiler puts it.
+TEST(Reconvergence, LanesThatMeetOnTheirWayOutOfALoopAreThoseOfOneIteration) {
+  const std::string_view bodies[] = {
+      "uint s = 0; while (true) { if (simd_broadcast_first(k) == k) { s = simd_sum(1u); break; } } out[lane] = s;",
+      "while (true) { if (simd_broadcast_first(k) == k) { out[lane] = simd_sum(1u); return; } }",
+      "for (;;) if (simd_broadcast_first(k) == k) { out[lane] = simd_sum(1u); break; }",
+      "uint s; do { if (simd_broadcast_first(k) == k) { s = simd_sum(1u); goto end; } } while (true); end: out[lane] = "
+      "s;",
+      "while (true) { if (simd_broadcast_first(k) != k) continue; out[lane] = simd_sum(1u); break; }",
+      "while (true) switch (simd_broadcast_first(k) == k) { case true: out[lane] = simd_sum(1u); return; default: ; }",
+      "for (uint i = 0; i < 99; ++i) for (uint j = 0; j < 99; ++j) if (simd_broadcast_first(k) == k) {"
+      "  out[lane] = simd_sum(1u); return; }",
+      "bool done = false; do { if (simd_broadcast_first(k) == k) { out[lane] = simd_sum(1u); done = true; } }"
+      "while (!done);",
+      "auto f = [&] { while (true) { if (simd_broadcast_first(k) == k) return simd_sum(1u); } }; out[lane] = f();"};
+  for (const std::string_view body : bodies) {
+    const auto out = run_lanes("const uint k = lane % 5;" + std::string(body));
+    expect_lanes(out, [](uint32_t lane) { return lane % 5 < 2 ? 7 : 6; });
+  }
+}
+
 TEST(Reconvergence, NestedLoopsWithBreaksAndReturns) {
   const auto out = run_lanes(R"(
     uint x = 0;

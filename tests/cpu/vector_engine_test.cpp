@@ -14,7 +14,7 @@ namespace {
 using vector::LanePositions;
 using vector::Variant;
 
-constexpr uint32_t widths[] = {128, 64, 32, 16, 8, 1};
+constexpr uint32_t widths[] = {256, 128, 64, 32, 16, 8, 1};
 
 // A variable of the environment, as long as this object lives.
 class Setting {
@@ -288,7 +288,7 @@ TEST(VectorEngine, RefusesSettingsThatItDoesNotKnow) {
     EXPECT_EQ(Kernel(source).error, "METALLOID_ENGINE is 'vectr'; it can be 'vector' or 'reference'");
   }
   const Setting engine("METALLOID_ENGINE", "vector"), width("METALLOID_WIDTH", "12");
-  EXPECT_EQ(Kernel(source).error, "METALLOID_WIDTH is '12'; it can be 128, 64, 32, 16, 8 or 1");
+  EXPECT_EQ(Kernel(source).error, "METALLOID_WIDTH is '12'; it can be 256, 128, 64, 32, 16, 8 or 1");
 }
 
 }  // namespace

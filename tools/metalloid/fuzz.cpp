@@ -75,7 +75,7 @@ void add_fuzz(CLI::App& app) {
   auto* count = kernels->add_option("--count", options->count, "How many kernels; 100 unless --minutes is given");
   kernels->add_option("--minutes", options->minutes, "How long")->check(CLI::PositiveNumber)->excludes(count);
   auto* width = kernels->add_option("--width", options->width, "Only this width of the vector engine");
-  width->check(CLI::IsMember({1, 8, 16, 32, 64, 128}));
+  width->check(CLI::IsMember({1, 8, 16, 32, 64, 128, 256}));
   kernels->add_option("--device", options->device, "This device in place of the vector engine: nvidia")
       ->excludes(width);
   kernels->add_option("--keep", options->keep, "Where reduced kernels are written")->capture_default_str();

@@ -219,7 +219,7 @@ double Costs::atomic(const llvm::Instruction& instruction, unsigned width) const
 double Costs::call(const llvm::CallInst& call, unsigned width) const {
   const llvm::Function* called = call.getCalledFunction();
   if (!called) return function_call * width;
-  if (called->getName() == lane_function) return 0;
+  if (called->getName() == lane_function || called->getName() == "metal.simdgroup_barrier") return 0;
   if (called->getName() == all_lanes_function) return width == 1 ? 0 : integer_step;
   if (called->getName() == "metal.threadgroup_barrier") return barrier;
   if (is_group_function(called->getName())) return 6 * vector_step_ * registers(call.getType(), width);

@@ -92,7 +92,21 @@ std::optional<Engine::Stop> Engine::run(const GridState& grid, uint64_t first, u
   wait_for_streams();
   if (!fault_) return std::nullopt;
   abandon();
-  return Stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};
+  const Stop stop{*std::exchange(fault_, std::nullopt), threadgroup_.position};
+  return find_threadgroup(stop, grid).value_or(stop);
+}
+
+// Which of several that ran at once it was is found out by running them again, one by one.
+std::optional<Engine::Stop> Engine::find_threadgroup(const Stop& stop, const GridState& grid) {
+  const uint32_t count = threadgroups_at_once();
+  if (count == 1) return std::nullopt;
+  const device::Size &at = stop.threadgroup, &size = grid.threadgroups_per_grid;
+  const uint64_t first = at.x + uint64_t{size.x} * (at.y + uint64_t{size.y} * at.z);
+  const std::atomic<bool> is_over = false;
+  one_by_one_ = true;
+  const auto found = run(grid, first, first + count, is_over);
+  one_by_one_ = false;
+  return found;
 }
 
 void Engine::start_threadgroup() {
@@ -151,8 +165,11 @@ void Engine::run_all_groups(Group& group) {
   group.lanes = plan.variant.width;
   if (plan.runs_many_groups && full > 0) {
     place(group, 0);
-    group.groups = full;
+    const uint32_t threadgroups = threadgroups_at_once();
+    group.groups = full * threadgroups;
     plan.entry(&group);
+    left_ -= threadgroups - 1;
+    threadgroup_.position.x += threadgroups - 1;
   } else {
     for (uint32_t number = 0; number < full; ++number) {
       place(group, number);
@@ -165,6 +182,13 @@ void Engine::run_all_groups(Group& group) {
     plan.entry_of_last(&group);
   }
   kernel_thread_.leave_kernel();
+}
+
+// How many the code runs in one call, from the present one on.
+uint32_t Engine::threadgroups_at_once() const {
+  if (plan_->at_once == 1 || one_by_one_) return 1;
+  const uint32_t alike = std::min(plan_->at_once, grid_plan_->alike_from(threadgroup_.position));
+  return static_cast<uint32_t>(std::min<uint64_t>(alike, left_ + 1));
 }
 
 void Engine::run_group(Group& group) {

@@ -62,6 +62,8 @@ class Engine {
   Engine();
   [[noreturn]] void run_on_fiber();
   void run_all_groups(Group& group);
+  uint32_t threadgroups_at_once() const;
+  std::optional<Stop> find_threadgroup(const Stop& stop, const GridState& grid);
   void run_group(Group& group);
   void place(Group& group, uint32_t number);
   bool start_next_threadgroup();
@@ -82,7 +84,8 @@ class Engine {
 
   const GridPlan* grid_plan_ = nullptr;
   const std::atomic<bool>* is_over_ = nullptr;
-  uint64_t left_ = 0;  // threadgroups after the present one
+  uint64_t left_ = 0;        // threadgroups after the present one
+  bool one_by_one_ = false;  // even if the code can run several at once
   ThreadgroupState threadgroup_;
   const ThreadgroupPlan* plan_ = nullptr;
   ThreadgroupArena arena_;

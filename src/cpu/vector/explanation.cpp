@@ -202,9 +202,10 @@ void Explanation::add(const SourcePlace& place, std::string what, double share, 
 }
 
 std::string Explanation::text() const {
-  std::string text =
-      fmt::format("{}: {}\n  because {}\n", kernel_,
-                  chosen_ == 1 ? "one thread at a time" : fmt::format("{} threads at a time", chosen_), reason_);
+  const std::string how_many = chosen_ == each_thread_by_itself ? "each thread by itself, on the reference engine"
+                               : chosen_ == 1                   ? "one thread at a time"
+                                                                : fmt::format("{} threads at a time", chosen_);
+  std::string text = fmt::format("{}: {}\n  because {}\n", kernel_, how_many, reason_);
   if (chosen_ == 1 && !notes_.empty()) text += fmt::format("  in {} lanes, most would be spent on\n", width_);
 
   std::vector<std::pair<const std::pair<SourcePlace, std::string>*, Note>> notes;

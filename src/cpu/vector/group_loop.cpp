@@ -124,7 +124,9 @@ class GroupLoop {
 }  // namespace
 
 void loop_over_groups(llvm::Function& function, const Variant& variant) {
-  if (variant.is_partial || variant.positions != LanePositions::row || has_loops(function) || waits(function)) return;
+  if (variant.is_partial || variant.is_whole || variant.positions != LanePositions::row || has_loops(function) ||
+      waits(function))
+    return;
   GroupLoop(function, variant).make();
   function.addFnAttr(attribute);
 }

@@ -18,12 +18,12 @@ llvm::Value* add(llvm::IRBuilder<>& builder, llvm::Value* a, llvm::Value* b, boo
   return builder.CreateAdd(a, b, "", /*HasNUW=*/true, /*HasNSW=*/is_small);
 }
 
-// Of a group's first lane, below the number of threads of a threadgroup.
-llvm::Value* load_small(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset) {
+// Of a group's first lane, below the number of threads of a threadgroup, or of several if they are run as one.
+llvm::Value* load_small(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset,
+                        uint32_t limit = max_threads_per_threadgroup) {
   auto* load = llvm::cast<llvm::LoadInst>(lower::load_fixed_member(builder, state, offset, builder.getInt32Ty()));
   llvm::MDBuilder metadata(builder.getContext());
-  load->setMetadata(llvm::LLVMContext::MD_range,
-                    metadata.createRange(llvm::APInt(32, 0), llvm::APInt(32, max_threads_per_threadgroup)));
+  load->setMetadata(llvm::LLVMContext::MD_range, metadata.createRange(llvm::APInt(32, 0), llvm::APInt(32, limit)));
   return load;
 }
 
@@ -33,6 +33,7 @@ llvm::Value* multiple(llvm::IRBuilder<>& builder, llvm::Value* value, uint32_t p
 }
 
 llvm::Value* load_index(llvm::IRBuilder<>& builder, llvm::Value* state, const Variant& variant) {
+  if (variant.is_whole) return builder.getInt32(0);
   return multiple(builder, load_small(builder, state, offsetof(ThreadState, index)), variant.width);
 }
 
@@ -51,7 +52,7 @@ class Positions {
     switch (variant_.positions) {
       case LanePositions::row:
         if (number > 0) return {first(number), nullptr};
-        return {multiple(builder_, first(0), variant_.width), lane()};
+        return {multiple(builder_, first(0, most_threads_of_row), variant_.width), lane()};
       case LanePositions::blocks:
         return in_blocks(number);
       case LanePositions::any:
@@ -63,8 +64,9 @@ class Positions {
  private:
   llvm::Value* lane() { return vector::lane(builder_, variant_.width); }
 
-  llvm::Value* first(unsigned number) {
-    return load_small(builder_, state_, offsetof(ThreadState, position) + number * sizeof(uint32_t));
+  llvm::Value* first(unsigned number, uint32_t limit = max_threads_per_threadgroup) {
+    if (variant_.is_whole) return builder_.getInt32(0);
+    return load_small(builder_, state_, offsetof(ThreadState, position) + number * sizeof(uint32_t), limit);
   }
 
   // Groups start at the start of a row; of a layer too, if layers are smaller than groups.

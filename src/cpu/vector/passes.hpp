@@ -36,4 +36,9 @@ struct WidenMasks : llvm::PassInfoMixin<WidenMasks> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
+// After widening: accesses longer than a register become one for each register, in the order of their addresses.
+struct OrderAccesses : llvm::PassInfoMixin<OrderAccesses> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
 }  // namespace metalloid::cpu::vector

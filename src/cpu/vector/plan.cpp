@@ -22,7 +22,10 @@ void place_groups(ThreadgroupPlan& plan) {
   plan.positions.clear();
   plan.lane_positions.clear();
   const uint32_t width = plan.variant.width, count = static_cast<uint32_t>(plan.threads.count());
-  for (uint32_t first = 0; first < count; first += width) plan.positions.push_back(position_of(first, plan.threads));
+  if (plan.at_once > 1)
+    for (uint32_t first = 0; first < plan.at_once * count; first += width) plan.positions.push_back({first, 0, 0});
+  else
+    for (uint32_t first = 0; first < count; first += width) plan.positions.push_back(position_of(first, plan.threads));
   if (plan.variant.positions != LanePositions::any) return;
   plan.lane_positions.resize(plan.positions.size() * 3 * width);
   for (uint32_t thread = 0; thread < count; ++thread) {
@@ -49,14 +52,34 @@ uint32_t width_for(device::Size threads, uint32_t most) {
   return std::min(most, lanes_of_simdgroup);
 }
 
+// Whether there is no code for a variant because another one is better.
+bool is_refused(const Variant& variant, const Pipeline& pipeline) {
+  const CompiledVariant& compiled = pipeline.variant(variant);
+  return !compiled.code && compiled.error.empty();
+}
+
 // The variant for all groups of such a threadgroup, which most of a grid are.
 Variant best_variant(device::Size threads, const Pipeline& pipeline) {
   Variant variant = variant_for(threads, width_for(threads, pipeline.width()));
   if (variant.width <= lanes_of_simdgroup || variant.positions == LanePositions::row || !pipeline.chose_width())
     return variant;
   variant.if_cheaper = true;
-  const CompiledVariant& compiled = pipeline.variant(variant);
-  return compiled.code || !compiled.error.empty() ? variant : variant_for(threads, lanes_of_simdgroup);
+  return is_refused(variant, pipeline) ? variant_for(threads, lanes_of_simdgroup) : variant;
+}
+
+// Such a threadgroup as one group, where several SIMD-groups go together in any case and would wait for others at
+// barriers. Groups that are wider than the kernel's own have to be cheaper.
+Variant best_variant_of_all(device::Size threads, const Pipeline& pipeline) {
+  const Variant parts = best_variant(threads, pipeline);
+  const auto count = static_cast<uint32_t>(threads.count());
+  if (parts.width <= lanes_of_simdgroup || count < parts.width || !pipeline.threadgroup_layout().needs_fibers ||
+      std::ranges::find(widths, count) == widths.end())
+    return parts;
+  Variant whole = variant_for(threads, count);
+  whole.is_whole = true;
+  whole.if_cheaper = count > parts.width;
+  if (whole.if_cheaper && (!pipeline.chose_width() || is_refused(whole, pipeline))) return parts;
+  return whole;
 }
 
 }  // namespace
@@ -89,13 +112,14 @@ Status GridPlan::make(const GridState& grid) {
   needs_fibers_ = false;
   max_groups_ = 0;
 
-  const Variant usual = best_variant(size, *grid.pipeline);
+  const Variant usual = best_variant_of_all(size, *grid.pipeline);
   streams_ = all.count() >= threads_that_fill_caches && !grid.pipeline->threadgroup_layout().needs_fibers;
   for (uint32_t edges = 0; edges < plans_.size(); ++edges) {
     if ((edges & ~ragged_) != 0 || (always & ~edges) != 0) continue;
     const device::Size threads{edges & 1 ? rest.x : size.x, edges & 2 ? rest.y : size.y, edges & 4 ? rest.z : size.z};
     Variant variant = variant_for(threads, width_for(threads, usual.width));
-    variant.if_cheaper = usual.if_cheaper && variant.positions == LanePositions::blocks;
+    variant.is_whole = usual.is_whole && threads == size;
+    variant.if_cheaper = usual.if_cheaper && (variant.is_whole || variant.positions == LanePositions::blocks);
     // Code for one kind of blocks is not made for the sake of an edge.
     if (variant.positions == LanePositions::blocks && variant != usual)
       variant = {.width = std::min(usual.width, lanes_of_simdgroup), .positions = LanePositions::any};
@@ -107,14 +131,10 @@ Status GridPlan::make(const GridState& grid) {
 }
 
 Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::Size threads, const Variant& variant) {
-  if (plan.threads != threads || plan.variant != variant) {
-    plan.threads = threads;
-    plan.variant = variant;
-    place_groups(plan);
-  }
   const auto count = static_cast<uint32_t>(threads.count());
   const uint32_t rest = count % variant.width;
-  plan.groups = static_cast<uint32_t>(plan.positions.size());
+  uint32_t at_once = 1;
+  plan.groups = (count + variant.width - 1) / variant.width;
   plan.lanes_of_last = rest == 0 ? variant.width : rest;
   plan.entry = nullptr;
   plan.runs_many_groups = false;
@@ -129,9 +149,18 @@ Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::S
     if (!is_partial) {
       plan.entry = compiled.code->entry;
       plan.runs_many_groups = compiled.code->layout->runs_many_groups;
+      // Memory takes streams better a threadgroup at a time.
+      if (compiled.code->layout->spans_threadgroups && !wanted.streams && rest == 0 && threads.x == count)
+        at_once = std::max(1u, most_threads_of_row / count);
     }
     plan.entry_of_last = compiled.code->entry;
     needs_fibers_ |= compiled.code->layout->needs_fibers;
+  }
+  if (plan.threads != threads || plan.variant != variant || plan.at_once != at_once) {
+    plan.threads = threads;
+    plan.variant = variant;
+    plan.at_once = at_once;
+    place_groups(plan);
   }
   return success();
 }

@@ -25,7 +25,8 @@ struct ThreadgroupPlan {
   Entry entry = nullptr;                 // of all groups but the last
   Entry entry_of_last = nullptr;         // the same, unless the last is partial
   bool runs_many_groups = false;         // `entry` does
-  std::vector<device::Size> positions;   // of the first lane of each group
+  uint32_t at_once = 1;                  // threadgroups in a row that it runs
+  std::vector<device::Size> positions;   // of the first lane of each group, of all that are run at once
   std::vector<uint32_t> lane_positions;  // ThreadState::lane_positions of each group, if the code looks there
 
   const uint32_t* lane_positions_of(uint32_t group) const {
@@ -44,6 +45,12 @@ class GridPlan {
   uint32_t max_groups() const { return max_groups_; }
 
   const ThreadgroupPlan& of(device::Size position) const { return plans_[edges_at(position) & ragged_]; }
+
+  // How many threadgroups have the same plan from this one on, along x.
+  uint32_t alike_from(device::Size position) const {
+    const bool is_last_apart = (ragged_ & 1) != 0 && position.x < last_.x;
+    return last_.x - position.x + (is_last_apart ? 0 : 1);
+  }
 
  private:
   // Bits 0, 1 and 2 stand for x, y and z.

@@ -74,9 +74,12 @@ void Shape::normalise() {
     alignment = 1;
   }
   if (factor) alignment = 1;
-  if (factor || alignment == zero_base || offsets[0] == 0 || !all_equal(offsets)) return;
-  alignment = std::min(alignment, alignment_of(offsets[0]));
-  std::fill(offsets.begin(), offsets.end(), 0);
+  if (factor || alignment == zero_base) return;
+  if (all_equal(offsets) && offsets[0] != 0) alignment = std::min(alignment, alignment_of(offsets[0]));
+  // What all lanes have that is a multiple of the alignment is the base's.
+  const int64_t shared = *llvm::min_element(offsets) & -static_cast<int64_t>(alignment);
+  if (shared != 0)
+    for (int64_t& offset : offsets) offset = wrapping_sum(offset, -shared);
 }
 
 Shape Shape::sum(const Shape& a, const Shape& b, int sign) {
@@ -107,7 +110,7 @@ Shape Shape::times(int64_t constant) const {
   for (int64_t& coefficient : result.coefficients) coefficient = wrapping_product(coefficient, constant);
   if (constant == 0) result.alignment = zero_base;
   if (alignment != zero_base && constant != 0)
-    result.alignment = std::min(largest_alignment, alignment * std::min(alignment_of(constant), uint64_t{64}));
+    result.alignment = std::min(largest_alignment, llvm::SaturatingMultiply(alignment, alignment_of(constant)));
   result.normalise();
   return result;
 }
@@ -187,6 +190,14 @@ Shape Shape::in_type(unsigned bits) const {
   for (int64_t& coefficient : result.coefficients)
     coefficient = llvm::SignExtend64(static_cast<uint64_t>(coefficient), bits);
   return result;
+}
+
+bool Shape::keeps_steps_extended(bool is_signed, unsigned bits, int64_t lowest, int64_t highest) const {
+  if (lowest == 0 && highest == 0 && (is_signed ? is_exact_signed : is_exact_unsigned)) return true;
+  return !factor && alignment <= uint64_t{1} << (is_signed ? bits - 1 : bits) &&
+         llvm::all_of(offsets, [&](int64_t offset) {
+           return offset + lowest >= 0 && offset + highest < static_cast<int64_t>(alignment);
+         });
 }
 
 bool Shape::has_steps_of(const Shape& other) const {

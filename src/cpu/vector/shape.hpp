@@ -47,6 +47,10 @@ class Shape {
   // As a value of an integer type: offsets are reduced to what its bits can hold.
   Shape in_type(unsigned bits) const;
 
+  // Whether a value of an integer type has the same steps when it is extended, and so have those that are up to so much
+  // lower or higher: because it is exact, or because all differ in bits that the base does not touch.
+  bool keeps_steps_extended(bool is_signed, unsigned bits, int64_t lowest = 0, int64_t highest = 0) const;
+
   // The same steps from another base.
   bool has_steps_of(const Shape& other) const;
   Shape with_other_base() const;

@@ -261,11 +261,11 @@ Shape ShapeAnalysis::uniform_result(const llvm::Instruction& instruction) const 
       result.alignment = limit(std::max(alignment(0), alignment(1)));
       break;
     case llvm::Instruction::Mul:
-      result.alignment = limit(limit(alignment(0)) * std::min(limit(alignment(1)), uint64_t{128}));
+      result.alignment = limit(llvm::SaturatingMultiply(alignment(0), alignment(1)));
       break;
     case llvm::Instruction::Shl:
       if (const auto* count = small_constant(instruction.getOperand(1)); count && count->getZExtValue() < 32)
-        result.alignment = limit(limit(alignment(0)) << std::min<uint64_t>(count->getZExtValue(), 7));
+        result.alignment = limit(llvm::SaturatingMultiply(alignment(0), uint64_t{1} << count->getZExtValue()));
       break;
     case llvm::Instruction::ZExt:
     case llvm::Instruction::SExt:
@@ -354,7 +354,7 @@ Shape ShapeAnalysis::cast_shape(const llvm::CastInst& cast) const {
       }
       if (from->isIntegerTy(1)) return Shape::varying();
       Shape result = operand;
-      const bool exact = is_signed ? operand.is_exact_signed : operand.is_exact_unsigned;
+      const bool exact = operand.keeps_steps_extended(is_signed, from->getIntegerBitWidth());
       if (!exact) result.add_guards({&cast});
       // A narrower factor has been extended before.
       if (result.factor && result.factor->getType()->getIntegerBitWidth() >= from->getIntegerBitWidth())

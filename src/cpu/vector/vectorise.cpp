@@ -163,7 +163,7 @@ void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm:
   const bool has_barrier = entry.getParent()->getFunction("metal.threadgroup_barrier");
   if (analysis.loops.empty() && (!has_barrier || estimate.has_lanes_apart())) return;
   if (entry.getInstructionCount() > most_instructions) return;
-  ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widths.front());
+  ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widest_choice);
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
   if (!what_keeps_apart(entry, shapes).empty()) return;
   const Estimate wide(entry, analysis.loops, analysis.dominators, shapes, machine);
@@ -177,6 +177,13 @@ bool are_better_apart(llvm::Function& entry, Analysis& analysis, const llvm::Tar
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
   const Estimate narrow(entry, analysis.loops, analysis.dominators, shapes, machine);
   return !is_better_wide(width, narrow, wide);
+}
+
+// A group that is its threadgroup waits for nobody.
+void make_barriers_of_simdgroups(llvm::Module& module) {
+  if (llvm::Function* barrier = module.getFunction("metal.threadgroup_barrier"))
+    barrier->replaceAllUsesWith(
+        module.getOrInsertFunction("metal.simdgroup_barrier", barrier->getFunctionType()).getCallee());
 }
 
 // Null: another width is the better choice.
@@ -199,13 +206,16 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
   if (choice && is_wide) {
     if (const std::string reason = what_keeps_apart(entry, shapes); !reason.empty())
       *choice = {lanes_of_simdgroup, reason};
-    else if (variant.if_cheaper && are_better_apart(entry, *analysis, machine, *estimate, variant.width))
+    else if (variant.is_whole && !is_worth_being_whole(variant.width, *estimate))
+      *choice = {variant.width / 2, "registers would be too few"};
+    else if (variant.if_cheaper && !variant.is_whole &&
+             are_better_apart(entry, *analysis, machine, *estimate, variant.width))
       *choice = {lanes_of_simdgroup, "they would disagree too often"};
   } else if (choice) {
     *choice = choose_width(entry, *estimate);
     if (choice->width == lanes_of_simdgroup) consider_wide_groups(entry, *analysis, machine, *estimate, *choice);
   }
-  if ((choice || is_first(variant)) && find_waiting(loops, shapes)) {
+  if ((choice || is_first(variant)) && find_waiting(loops, dominators, shapes)) {
     if (!choice)
       return Error{
           fmt::format("its threads may wait for one another, and would for ever if {} ran together; let "
@@ -220,6 +230,7 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
   }
   const bool is_explained_here = explanation && choice && choice->width == 1;
   if (choice && choice->width != variant.width && !is_explained_here) return nullptr;
+  if (variant.is_whole) make_barriers_of_simdgroups(*entry.getParent());
   make_threadgroup_accesses_plain(entry);
   std::string problem;
   Widener widener(entry, shapes, loops, variant, restarts, explanation);
@@ -274,6 +285,7 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   loop_over_groups(**widened, variant);
   passes.run(**widened, clean_up);
   passes.run_pass(**widened, WidenMasks());
+  passes.run_pass(**widened, OrderAccesses());
   return success();
 }
 

@@ -18,8 +18,27 @@ bool reads_what_others_write(const llvm::Instruction& instruction) {
   return instruction.mayReadFromMemory() && (instruction.isAtomic() || instruction.isVolatile());
 }
 
-// The first such read among what a value of the loop is computed from.
-const llvm::Instruction* find_read(const llvm::Value* value, const llvm::Loop& loop) {
+using Blocks = llvm::SmallPtrSet<const llvm::BasicBlock*, 16>;
+
+// Adds the conditions that decide which of its values a phi has.
+void add_conditions(const llvm::PHINode& phi, const llvm::DominatorTree& dominators,
+                    llvm::SmallVectorImpl<const llvm::Value*>& conditions) {
+  const auto* node = dominators.getNode(phi.getParent());
+  const llvm::BasicBlock* parting = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  Blocks seen;
+  llvm::SmallVector<const llvm::BasicBlock*> left(phi.blocks());
+  while (!left.empty()) {
+    const llvm::BasicBlock* block = left.pop_back_val();
+    if (block == phi.getParent() || !seen.insert(block).second) continue;
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    if (branch && branch->isConditional()) conditions.push_back(branch->getCondition());
+    if (block != parting) left.append(llvm::pred_begin(block), llvm::pred_end(block));
+  }
+}
+
+// The first such read among what a value of the loop is computed from, or chosen by.
+const llvm::Instruction* find_read(const llvm::Value* value, const llvm::Loop& loop,
+                                   const llvm::DominatorTree& dominators) {
   llvm::SmallPtrSet<const llvm::Value*, 32> seen;
   llvm::SmallVector<const llvm::Value*> left{value};
   while (!left.empty()) {
@@ -31,6 +50,8 @@ const llvm::Instruction* find_read(const llvm::Value* value, const llvm::Loop& l
       continue;
     }
     left.append(instruction->op_begin(), instruction->op_end());
+    const auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction);
+    if (phi && phi->getParent() != loop.getHeader()) add_conditions(*phi, dominators, left);
   }
   return nullptr;
 }
@@ -49,8 +70,6 @@ bool may_write(const llvm::Instruction& instruction, const llvm::Instruction& re
   const llvm::Value *to = address_of(instruction), *from = address_of(read);
   return instruction.mayWriteToMemory() && to && from && to->getType() == from->getType();  // of one address space
 }
-
-using Blocks = llvm::SmallPtrSet<const llvm::BasicBlock*, 16>;
 
 // Without coming past the branch again.
 Blocks reached_by(const llvm::BasicBlock& branch, unsigned way) {
@@ -81,14 +100,15 @@ bool is_written_elsewhere(const llvm::Instruction& read, const llvm::Loop& loop,
 
 }  // namespace
 
-const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const ShapeAnalysis& shapes) {
+const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const llvm::DominatorTree& dominators,
+                                      const ShapeAnalysis& shapes) {
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
     llvm::SmallVector<llvm::BasicBlock*> exiting;
     loop->getExitingBlocks(exiting);
     for (const llvm::BasicBlock* block : exiting) {
       const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
       if (!branch || !branch->isConditional()) continue;
-      const llvm::Instruction* read = find_read(branch->getCondition(), *loop);
+      const llvm::Instruction* read = find_read(branch->getCondition(), *loop, dominators);
       if (read && (shapes.is_divergent_branch(block) || is_written_elsewhere(*read, *loop, shapes))) return read;
     }
   }

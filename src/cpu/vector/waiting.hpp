@@ -13,6 +13,7 @@
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 
 #include "cpu/vector/shape_analysis.hpp"
 
@@ -20,6 +21,7 @@ namespace metalloid::cpu::vector {
 
 // A read of memory that decides how long lanes stay in a loop that they leave at different times, or that others, which
 // went another way, may write for; null if there is none.
-const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const ShapeAnalysis& shapes);
+const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const llvm::DominatorTree& dominators,
+                                      const ShapeAnalysis& shapes);
 
 }  // namespace metalloid::cpu::vector

@@ -19,8 +19,8 @@ Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
                                       const std::function<Components()>& by_shape,
                                       const std::function<Components()>& apart, const Neighbours* neighbours) {
   const bool needs_all = mask_ && !has_mask_registers_ && !masks_are_cheap;
-  const bool is_guarded = !shape.guards.empty() || (neighbours && neighbours->extension);
-  llvm::Value* condition = is_guarded ? guards_hold(shape, neighbours) : nullptr;
+  const Shape::Guards guards = guards_of(shape, neighbours);
+  llvm::Value* condition = guards.empty() ? nullptr : guards_hold(guards, neighbours);
   if (needs_all) condition = condition ? builder_.CreateAnd(all(mask_), condition) : all(mask_);
   if (!condition) return by_shape();
   return choose(
@@ -35,13 +35,21 @@ Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
       });
 }
 
-// Whether the steps of an address are what its shape says: no index wrapped around on its way to 64 bits.
-// Neither did one on the way to a neighbour.
-llvm::Value* Widener::guards_hold(const Shape& shape, const Neighbours* neighbours) {
-  llvm::Value* all_hold = builder_.getTrue();
+// What the shape of an address rests on, and that of its neighbours: an index may wrap around on the way to them.
+Shape::Guards Widener::guards_of(const Shape& shape, const Neighbours* neighbours) const {
   Shape::Guards guards = shape.guards;
-  if (neighbours && neighbours->extension && !llvm::is_contained(guards, neighbours->extension))
-    guards.push_back(neighbours->extension);
+  const llvm::CastInst* extension = neighbours ? neighbours->extension : nullptr;
+  if (!extension || llvm::is_contained(guards, extension)) return guards;
+  const Shape index = shapes_.shape(extension->getOperand(0));
+  if (!index.keeps_steps_extended(llvm::isa<llvm::SExtInst>(extension), extension->getSrcTy()->getIntegerBitWidth(),
+                                  neighbours->lowest_index(), neighbours->highest_index()))
+    guards.push_back(extension);
+  return guards;
+}
+
+// Whether no index wrapped around on its way to 64 bits.
+llvm::Value* Widener::guards_hold(const Shape::Guards& guards, const Neighbours* neighbours) {
+  llvm::Value* all_hold = builder_.getTrue();
   for (const llvm::CastInst* guard : guards) {
     llvm::Value* index = guard->getOperand(0);
     const Shape steps = shapes_.shape(index);

@@ -69,7 +69,7 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   Components all;
   if (is_over_stride) {
     const auto strided = [&] { return load_strided(load, neighbours, stride); };
-    if (!shape.guards.empty() || neighbours.extension)
+    if (!guards_of(shape, &neighbours).empty())
       for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);
     all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, strided, gathered, &neighbours);
   } else if (access.count == 1 && neighbours.members.size() == 1 && may_be_consecutive(load.getPointerOperand())) {

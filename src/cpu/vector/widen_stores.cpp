@@ -35,7 +35,7 @@ void Widener::widen_store(llvm::StoreInst& store) {
 
 void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
                                     const std::function<void()>& by_shape, const Neighbours* neighbours) {
-  if (!shape.guards.empty() || (neighbours && neighbours->extension))
+  if (!guards_of(shape, neighbours).empty())
     for (const llvm::StoreInst* store : stores) note(*store, Hindrance::guarded_access);
   by_shape_or_apart(
       shape, masks_are_cheap,

@@ -126,6 +126,8 @@ void Widener::make_slots() {
         keep(*factor);
       for (const llvm::CastInst* guard : shape.guards)
         if (const auto* guarded = llvm::dyn_cast<llvm::Instruction>(guard->getOperand(0))) keep(*guarded);
+      if (lives_on && shape.is_known() && llvm::isa<llvm::ZExtInst, llvm::SExtInst>(instruction))  // of neighbours
+        if (const auto* extended = llvm::dyn_cast<llvm::Instruction>(instruction.getOperand(0))) keep(*extended);
     }
   for (const llvm::BasicBlock* block : order_) {
     for (const llvm::Instruction& instruction : *block) {

@@ -119,7 +119,8 @@ class Widener {
   Components gather(llvm::LoadInst& load, llvm::Value* pointers);
   Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
   void scatter(llvm::StoreInst& store);
-  llvm::Value* guards_hold(const Shape& shape, const Neighbours* neighbours);
+  Shape::Guards guards_of(const Shape& shape, const Neighbours* neighbours) const;
+  llvm::Value* guards_hold(const Shape::Guards& guards, const Neighbours* neighbours);
   llvm::Value* what_wraps_around(const Neighbours& neighbours, int64_t index);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
   llvm::Value* safe_pointers(llvm::Value* pointers);

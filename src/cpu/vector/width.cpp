@@ -21,6 +21,7 @@ namespace metalloid::cpu::vector {
 namespace {
 
 constexpr double start_of_group = 25, start_of_thread = 12;
+constexpr double worth_no_barriers = 1.3;  // of the cost of half the lanes: waiting takes longer than it seems
 constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.9,
                  worth_one = 0.95;              // of the cost of the best so far; estimates are rough
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
@@ -29,6 +30,14 @@ constexpr double part_of_ideal = 0.6;  // how much of the ideal LLVM makes of a 
 
 bool is_vector(const llvm::Instruction& instruction, const ShapeAnalysis& shapes) {
   return !instruction.getType()->isVoidTy() && !shapes.is_known(&instruction);
+}
+
+// What is loaded from neighbouring places for one instruction behind it is that one's operand in memory.
+bool is_in_registers(const llvm::Instruction& value, const ShapeAnalysis& shapes) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&value);
+  const bool is_operand = load && load->hasOneUse() && shapes.is_known(load->getPointerOperand()) &&
+                          llvm::cast<llvm::Instruction>(load->user_back())->getParent() == load->getParent();
+  return is_vector(value, shapes) && !is_operand;
 }
 
 // How many iterations of a loop LLVM can make at once when it compiles the code of one thread: accesses are to
@@ -182,7 +191,7 @@ void Estimate::add_spills(const llvm::Function& function, const llvm::LoopInfo& 
   llvm::DenseMap<const llvm::BasicBlock*, llvm::SmallVector<const llvm::Instruction*, 8>> live_at_end;
   llvm::DenseMap<const llvm::Instruction*, llvm::SmallPtrSet<const llvm::Loop*, 4>> used_in;
   for (const llvm::Instruction& value : llvm::instructions(function)) {
-    if (!is_vector(value, shapes_)) continue;
+    if (!is_in_registers(value, shapes_)) continue;
     auto& around = used_in[&value];
     const auto add_loops = [&](const llvm::BasicBlock* block) {
       for (const llvm::Loop* loop = loops.getLoopFor(block); loop; loop = loop->getParentLoop()) around.insert(loop);
@@ -224,7 +233,7 @@ void Estimate::add_spills(const llvm::Function& function, const llvm::LoopInfo& 
       if (llvm::isa<llvm::PHINode>(instruction)) continue;
       for (const llvm::Value* operand : instruction.operands()) {
         const auto* value = llvm::dyn_cast<llvm::Instruction>(operand);
-        if (!value || !is_vector(*value, shapes_)) continue;
+        if (!value || !is_in_registers(*value, shapes_)) continue;
         count(value, touched, 1);
         if (live.insert(value).second) count(value, now, 1);
       }
@@ -282,9 +291,13 @@ bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wi
   return wide.of_thread(width) < estimate.of_thread(lanes_of_simdgroup) * worth_more_lanes;
 }
 
+bool is_worth_being_whole(uint32_t width, const Estimate& estimate) {
+  return estimate.of_thread(width) < estimate.of_thread(width / 2) * worth_no_barriers;
+}
+
 void prefer_wide(WidthChoice& choice, const Estimate& estimate, const Estimate& wide) {
   for (uint32_t width : widths) {
-    if (width <= lanes_of_simdgroup || !is_better_wide(width, estimate, wide)) continue;
+    if (width <= lanes_of_simdgroup || width > widest_choice || !is_better_wide(width, estimate, wide)) continue;
     const bool is_first = choice.width == lanes_of_simdgroup;
     if (is_first || wide.of_thread(width) < wide.of_thread(choice.width)) choice.width = width;
   }

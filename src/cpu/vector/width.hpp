@@ -75,6 +75,9 @@ void prefer_wide(WidthChoice& choice, const Estimate& estimate, const Estimate& 
 
 bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide);
 
+// Whether a threadgroup is better one group of so many lanes than two of half as many that wait for each other.
+bool is_worth_being_whole(uint32_t width, const Estimate& estimate);
+
 // What keeps several SIMD-groups from going together; empty: nothing. `shapes` are theirs.
 std::string what_keeps_apart(const llvm::Function& lane_form, const ShapeAnalysis& shapes);
 

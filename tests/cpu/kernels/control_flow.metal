@@ -243,3 +243,43 @@ kernel void functions_with_loops_and_returns(device const uint* in, device uint*
   const bool found = find(in, x & 7, where);
   out[i] = gcd(x, i + 12) * (found ? 1 : 1000) + (x % 3 == 0 ? gcd(where, 12) : where);
 }
+
+// The calls on the way out stand in the loop: lanes that take it in different iterations do not meet.
+static uint sum_of_equals(uint key, uint x) {
+  while (true)
+    if (simd_broadcast_first(key) == key) return simd_sum(x);
+}
+
+template <class T> static T last_of_equals(T key, T x) {
+  T result;
+  for (;;) {
+    if (simd_broadcast_first(key) != key) continue;
+    result = simd_max(x) + simd_prefix_inclusive_sum(x);
+    break;
+  }
+  return result;
+}
+
+//@ buffer uint random N
+//@ buffer uint zeros 4N
+//@ grid 100 group 64
+//@ grid 256 group 256
+//@ grid 20x7 group 16x4
+kernel void meetings_on_the_way_out(device const uint* in, device uint* out, uint2 at [[thread_position_in_grid]],
+                                    uint2 grid [[threads_per_grid]]) {
+  const uint i = at.x + grid.x * at.y, x = in[i];
+  device uint* o = out + 4 * i;
+  o[0] = sum_of_equals(x % 3, x);
+  o[1] = last_of_equals(x % 4, x);
+  for (uint k = 0; k < 8; ++k)
+    for (uint j = 0; j < 4; ++j) {
+      if ((x >> k & 7) == j) {
+        o[2] += simd_sum(x + j);
+        if (simd_any(x & 1)) break;
+      }
+      if ((x >> k & 31) == 0) {
+        o[3] = simd_sum(k) + simd_prefix_exclusive_sum(1u);
+        return;
+      }
+    }
+}
