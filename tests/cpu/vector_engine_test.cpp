@@ -266,6 +266,24 @@ TEST(VectorEngine, CompilesWhatADispatchNeedsThoughThePipelineWasToComeFromAnArc
   EXPECT_EQ(second.run({{12, 1, 1}, {8, 1, 1}, {buffer(out)}}), "");
 }
 
+TEST(VectorEngine, WritesPastCachesAndFetchesAheadWhereAKernelAsksForIt) {
+  const char* source = R"(
+    kernel void f(device uint* out, device const uint* in, uint i [[thread_position_in_grid]]) {
+      __builtin_prefetch(in + i + 4096, 0, 2);
+      __builtin_prefetch(in + i * 1000, 0, 2);
+      __builtin_nontemporal_store(in[i] + 1, out + i);
+    })";
+  for (const char* name : {"vector", "reference"}) {
+    const Setting engine("METALLOID_ENGINE", name);
+    Kernel kernel(source);
+    ASSERT_TRUE(kernel.pipeline) << kernel.error;
+    std::vector<uint32_t> in(1001), out(1001);
+    for (uint32_t i = 0; i < in.size(); ++i) in[i] = i * i;
+    EXPECT_EQ(kernel.run({{1001, 1, 1}, {64, 1, 1}, {buffer(out), buffer(in)}}), "");
+    for (uint32_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], i * i + 1);
+  }
+}
+
 TEST(VectorEngine, LeavesRecursiveFunctionsInWhichLanesMeetToTheReferenceEngine) {
   const char* source = R"(
     uint depth(uint n) { return n == 0 ? 0 : depth(n - 1) + simd_sum(1u); }

@@ -132,7 +132,7 @@ INSTANTIATE_MPS_TEST(GroupNormalizationTest);
 TEST_P(GroupNormalizationTest, NormalizesEachChannelOfEachImageByItself) {
   for (const PictureShape& shape :
        {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16}, PictureShape{4, 37, 5, 1, float32},
-        PictureShape{3, 5, 10, 3, float16}, PictureShape{4, 2, 64, 3, float32}}) {
+        PictureShape{3, 5, 10, 3, float16}, PictureShape{4, 2, 64, 3, float32}, PictureShape{17, 9, 36, 2, float32}}) {
     InstanceSource channels(shape.channels, random);
     const auto states = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());  // they go before the data source does
     const auto kernel = NS::TransferPtr(MPS::CNNInstanceNormalization::alloc()->init(device.get(), &channels));
@@ -148,7 +148,9 @@ TEST_P(GroupNormalizationTest, NormalizesGroupsOfChannelsTogether) {
   };
   for (const Case& c :
        {Case{{5, 3, 1, 2, float32}, 1}, Case{{3, 4, 6, 2, float16}, 2}, Case{{4, 37, 5, 1, float32}, 1},
-        Case{{3, 5, 10, 3, float16}, 5}, Case{{4, 2, 64, 3, float32}, 4}, Case{{2, 2, 7, 2, float32}, 7}}) {
+        Case{{3, 5, 10, 3, float16}, 5}, Case{{4, 2, 64, 3, float32}, 4}, Case{{2, 2, 7, 2, float32}, 7},
+        Case{{9, 11, 96, 2, float32}, 1}, Case{{1, 1, 150, 3, float16}, 3}, Case{{13, 9, 40, 5, float32}, 8},
+        Case{{11, 9, 70, 1, float16}, 2}}) {
     GroupSource channels(c.shape.channels, c.groups, random);
     const auto states = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(device.get(), &channels));

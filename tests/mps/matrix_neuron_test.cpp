@@ -29,6 +29,51 @@ void set_neuron(Kernel* kernel, MPS::CNNNeuronType type, const std::vector<float
     kernel->setNeuronType(type, a, b, c);
 }
 
+TEST_P(MatrixNeuronTest, SaturatesFarFromZeroAndKeepsNaNs) {
+  struct Case {
+    MPS::CNNNeuronType type;
+    double low, high;  // of -200 and 200, with parameters of 1
+  };
+  for (const Case& c : {Case{MPS::CNNNeuronTypeSigmoid, 0, 1}, Case{MPS::CNNNeuronTypeTanH, -1, 1},
+                        Case{MPS::CNNNeuronTypeELU, -1, 200}, Case{MPS::CNNNeuronTypeSoftPlus, 0, 200},
+                        Case{MPS::CNNNeuronTypeGeLU, 0, 200}}) {
+    Numbers input = random_matrix({.rows = 1, .columns = 41}, -200, -200);
+    Numbers result = random_matrix({.rows = 1, .columns = 41}, 0, 0);
+    for (size_t i = 20; i < 40; ++i) input.set(0, i, 200);
+    input.set(0, 3, -INFINITY);
+    input.set(0, 40, NAN);
+    const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(device.get()));
+    kernel->setNeuronType(c.type, 1, 1, 1);
+    ASSERT_EQ(
+        run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, input.matrix(), nullptr, result.matrix()); }),
+        "");
+    for (size_t i = 0; i < 40; ++i) {
+      if (i == 3 && c.type == MPS::CNNNeuronTypeGeLU) continue;  // infinity times nothing
+      EXPECT_EQ(result.at(0, i), i < 20 ? c.low : c.high) << "neuron " << c.type << ", number " << i;
+    }
+    EXPECT_TRUE(std::isnan(result.at(0, 40))) << "neuron " << c.type;
+  }
+}
+
+// CPUs write what is larger than their caches past them, by other instructions.
+TEST_P(MatrixNeuronTest, OfAMatrixLargerThanCachesIsThatOfItsNumbers) {
+  const MatrixShape shape{.rows = 2100, .columns = 4003};
+  Numbers input(device.get(), shape), result(device.get(), shape);
+  const auto at = [](size_t row, size_t i) { return double((row * 7 + i * 13) % 101) / 16 - 3; };
+  for (size_t row = 0; row < shape.rows; ++row)
+    for (size_t i = 0; i < shape.columns; ++i) input.set(row, i, at(row, i));
+  const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(device.get()));
+  kernel->setNeuronType(MPS::CNNNeuronTypeReLU, 0.5f, 0, 0);
+  ASSERT_EQ(
+      run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, input.matrix(), nullptr, result.matrix()); }),
+      "");
+  for (size_t row = 0; row < shape.rows; ++row)
+    for (size_t i = 0; i < shape.columns; ++i) {
+      const double x = at(row, i);
+      ASSERT_EQ(result.at(row, i), x >= 0 ? x : x / 2) << "row " << row << ", column " << i;
+    }
+}
+
 TEST_P(MatrixNeuronTest, AppliesEveryNeuronToEveryTypeWithScaleAndBias) {
   const size_t rows = 7, columns = 37;
   std::vector<float> channel_a(columns);

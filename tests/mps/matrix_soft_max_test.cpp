@@ -95,6 +95,63 @@ TEST_P(MatrixSoftMaxTest, TakesMinusInfinityForNothing) {
   for (size_t i = 0; i < 40; ++i) EXPECT_EQ(result.at(0, i), i < 8 ? 0.125 : 0);
 }
 
+TEST_P(MatrixSoftMaxTest, IsRightInLongRowsInManyRowsAndInPlace) {
+  struct Size {
+    size_t rows, columns;
+  };
+  for (const bool logarithm : {false, true})
+    for (const Size& size : {Size{2, 9001}, Size{150, 37}, Size{131, 64}}) {
+      Numbers source = random_matrix({.rows = size.rows, .columns = size.columns}, -5, 5);
+      std::vector<std::vector<double>> expected;
+      for (size_t row = 0; row < size.rows; ++row)
+        expected.push_back(soft_max(row_of(source, row, 0, size.columns), logarithm));
+      const auto kernel = NS::TransferPtr(logarithm ? MPS::MatrixLogSoftMax::alloc()->init(device.get())
+                                                    : MPS::MatrixSoftMax::alloc()->init(device.get()));
+      ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, source.matrix(), source.matrix()); }),
+                "");
+      for (size_t row = 0; row < size.rows; ++row)
+        for (size_t i = 0; i < size.columns; ++i)
+          ASSERT_NEAR(source.at(row, i), expected[row][i],
+                      24 * 0x1p-24 * (std::abs(expected[row][i]) + (logarithm ? 8 : 1e-6)))
+              << size.columns << " columns, row " << row;
+    }
+}
+
+TEST_P(MatrixSoftMaxTest, TakesNumbersFarFromZeroAndKeepsNaNs) {
+  const size_t columns = 45;
+  Numbers source = random_matrix({.rows = 3, .columns = columns}, -1e9, -1e9);
+  Numbers result = random_matrix({.rows = 3, .columns = columns}, 0, 0);
+  source.set(1, 7, 1e30);
+  source.set(2, 40, NAN);
+  const auto kernel = NS::TransferPtr(MPS::MatrixSoftMax::alloc()->init(device.get()));
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, source.matrix(), result.matrix()); }), "");
+  for (size_t i = 0; i < columns; ++i) {
+    EXPECT_NEAR(result.at(0, i), 1.0 / columns, 1e-8);
+    EXPECT_EQ(result.at(1, i), i == 7 ? 1 : 0);
+    EXPECT_TRUE(std::isnan(result.at(2, i)));
+  }
+}
+
+// CPUs write what is larger than their caches past them, by other instructions.
+TEST_P(MatrixSoftMaxTest, OfAMatrixLargerThanCachesIsThatOfItsRows) {
+  const MatrixShape shape{.rows = 2100, .columns = 4003};
+  Numbers source(device.get(), shape), result(device.get(), shape);
+  for (size_t row = 0; row < shape.rows; ++row)
+    for (size_t i = 0; i < shape.columns; ++i) source.set(row, i, double((row * 7 + i * 13) % 101) / 16);
+  for (const bool logarithm : {false, true}) {
+    const auto kernel = NS::TransferPtr(logarithm ? MPS::MatrixLogSoftMax::alloc()->init(device.get())
+                                                  : MPS::MatrixSoftMax::alloc()->init(device.get()));
+    ASSERT_EQ(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, source.matrix(), result.matrix()); }),
+              "");
+    for (const size_t row : {size_t{0}, size_t{31}, size_t{1033}, shape.rows - 1}) {
+      const std::vector<double> expected = soft_max(row_of(source, row, 0, shape.columns), logarithm);
+      for (size_t i = 0; i < shape.columns; ++i)
+        ASSERT_NEAR(result.at(row, i), expected[i], 24 * 0x1p-24 * (std::abs(expected[i]) + (logarithm ? 8 : 1e-6)))
+            << "row " << row << ", column " << i;
+    }
+  }
+}
+
 TEST_P(MatrixSoftMaxTest, RefusesMatricesThatDoNotFitAndNamesTheArgument) {
   Numbers source = random_matrix({.rows = 2, .columns = 4}, 0, 0);
   Numbers half = random_matrix({.rows = 2, .columns = 4, .type = MPS::DataTypeFloat16}, 0, 0);

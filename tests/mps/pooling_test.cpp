@@ -139,6 +139,12 @@ TEST_P(PoolingTest, IsRightForAllKindsSizesAndEdges) {
     for (const auto edge : {MPS::ImageEdgeModeZero, MPS::ImageEdgeModeClamp})
       check(kind, {.kernel_width = 3, .kernel_height = 4, .stride_x = 1, .stride_y = 2, .edge = edge}, {7, 6, 4},
             {7, 3, 4});
+    // Of many images, each may be done by itself.
+    for (const auto edge : {MPS::ImageEdgeModeZero, MPS::ImageEdgeModeClamp}) {
+      check(kind, {.kernel_width = 3, .kernel_height = 3, .edge = edge}, {9, 7, 36, 4}, {5, 4, 36, 4});
+      check(kind, {.kernel_width = 2, .kernel_height = 3, .stride_x = 1, .stride_y = 2, .edge = edge}, {7, 6, 3, 9},
+            {7, 3, 3, 9});
+    }
   }
   check(Kind::average, {.kernel_width = 3, .kernel_height = 3, .edge = MPS::ImageEdgeModeClamp, .zeros = 1}, {6, 6, 4},
         {4, 4, 4});

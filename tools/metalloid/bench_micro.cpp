@@ -2,8 +2,8 @@
 // kernel of its own and as kernels of Metal Performance Shaders, in time of the device, beside the copying of as many
 // bytes; and figures that others published for the same work on Apple's hardware.
 //
-// MPS has no kernels for norms of rows: an image whose pixels are the rows and whose channels are the columns gives
-// them as means, arithmetic with broadcasting and a power.
+// MPS has no kernels for norms of rows. Layer norm is the group normalisation of images of one pixel; RMSNorm, of an
+// image whose pixels are the rows, is means, arithmetic with broadcasting and a power.
 #include <fmt/format.h>
 
 #include <Foundation/Foundation.hpp>
@@ -112,43 +112,72 @@ struct RowWork {
   const char *apple_custom = "-", *apple_mlx = "-";
 };
 
-// By kernels of images: pixels are rows, channels are columns.
-class NormOfImages {
+NS::SharedPtr<MPS::Image> new_image(MTL::Device* device, size_t images, size_t pixels, size_t channels) {
+  return NS::TransferPtr(MPS::Image::alloc()->init(
+      device, MPS::ImageDescriptor::imageDescriptor(MPS::ImageFeatureChannelFormatFloat32, pixels, 1, channels, images,
+                                                    MTL::TextureUsageShaderRead | MTL::TextureUsageShaderWrite)));
+}
+
+// Rows are images of one pixel, with one group of channels.
+class LayerNormOfImages {
  public:
-  NormOfImages(MicroBench& bench, uint32_t n, bool centred, const std::vector<float>& x,
-               const std::vector<std::vector<float>>& parameters)
-      : device_(bench.device()), centred_(centred) {
-    in_ = new_image(n, n), squares_ = new_image(n, n), out_ = new_image(n, n);
-    mean_ = new_image(n, 1), scale_ = new_image(n, 1);
-    in_->writeBytes(x.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
-    for (const auto& numbers : parameters) {
-      parameters_.push_back(new_image(1, n));
-      parameters_.back()->writeBytes(numbers.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
-    }
-    average_ = NS::TransferPtr(MPS::NNReduceFeatureChannelsMean::alloc()->init(device_));
-    root_ = NS::TransferPtr(MPS::CNNNeuronPower::alloc()->init(device_, 1, epsilon, -0.5f));
-    square_ = NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device_));
-    centre_ = broadcast(NS::TransferPtr(MPS::CNNSubtract::alloc()->init(device_)), false);
-    stretch_ = broadcast(NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device_)), false);
-    weigh_ = broadcast(NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device_)), true);
-    shift_ = broadcast(NS::TransferPtr(MPS::CNNAdd::alloc()->init(device_)), true);
+  LayerNormOfImages(MicroBench& bench, uint32_t n, const std::vector<float>& x,
+                    const std::vector<std::vector<float>>& parameters)
+      : in_(new_image(bench.device(), n, 1, n)), out_(new_image(bench.device(), n, 1, n)), source_(parameters) {
+    for (size_t row = 0; row < n; ++row)
+      in_->writeBytes(x.data() + row * n, MPS::DataLayoutHeightxWidthxFeatureChannels, row);
+    kernel_ = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(bench.device(), &source_));
+  }
+  void encode(MTL::CommandBuffer* commands) { kernel_->encode(commands, in_.get(), out_.get()); }
+  std::vector<float> read() {
+    const size_t n = out_->featureChannels();
+    std::vector<float> numbers(n * n);
+    for (size_t row = 0; row < n; ++row)
+      out_->readBytes(numbers.data() + row * n, MPS::DataLayoutHeightxWidthxFeatureChannels, row);
+    return numbers;
   }
 
+ private:
+  struct Source final : MPS::CNNGroupNormalizationDataSource {
+    explicit Source(const std::vector<std::vector<float>>& parameters) : gammas(parameters[0]), betas(parameters[1]) {}
+    NS::UInteger numberOfFeatureChannels() override { return gammas.size(); }
+    NS::UInteger numberOfGroups() override { return 1; }
+    float* gamma() override { return gammas.data(); }
+    float* beta() override { return betas.data(); }
+    float epsilon() override { return tool::epsilon; }
+    std::vector<float> gammas, betas;
+  };
+
+  const NS::SharedPtr<MPS::Image> in_, out_;
+  Source source_;
+  NS::SharedPtr<MPS::CNNGroupNormalization> kernel_;
+};
+
+// Rows are pixels: squares, their mean, a power, and products.
+class RmsNormOfImages {
+ public:
+  RmsNormOfImages(MicroBench& bench, uint32_t n, const std::vector<float>& x,
+                  const std::vector<std::vector<float>>& parameters) {
+    MTL::Device* device = bench.device();
+    in_ = new_image(device, 1, n, n), squares_ = new_image(device, 1, n, n), out_ = new_image(device, 1, n, n);
+    mean_ = new_image(device, 1, n, 1), scale_ = new_image(device, 1, n, 1), weights_ = new_image(device, 1, 1, n);
+    in_->writeBytes(x.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+    weights_->writeBytes(parameters[0].data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
+    average_ = NS::TransferPtr(MPS::NNReduceFeatureChannelsMean::alloc()->init(device));
+    root_ = NS::TransferPtr(MPS::CNNNeuronPower::alloc()->init(device, 1, epsilon, -0.5f));
+    square_ = NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device));
+    stretch_ = NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device));
+    stretch_->setSecondaryStrideInFeatureChannels(0);
+    weigh_ = NS::TransferPtr(MPS::CNNMultiply::alloc()->init(device));
+    weigh_->setSecondaryStrideInPixelsX(0);
+  }
   void encode(MTL::CommandBuffer* commands) {
-    MPS::Image* values = in_.get();
-    if (centred_) {
-      average_->encode(commands, values, mean_.get());
-      centre_->encode(commands, values, mean_.get(), out_.get());
-      values = out_.get();
-    }
-    square_->encode(commands, values, values, squares_.get());
+    square_->encode(commands, in_.get(), in_.get(), squares_.get());
     average_->encode(commands, squares_.get(), mean_.get());
     root_->encode(commands, mean_.get(), scale_.get());
-    stretch_->encode(commands, values, scale_.get(), out_.get());
-    weigh_->encode(commands, out_.get(), parameters_[0].get(), out_.get());
-    if (centred_) shift_->encode(commands, out_.get(), parameters_[1].get(), out_.get());
+    stretch_->encode(commands, in_.get(), scale_.get(), out_.get());
+    weigh_->encode(commands, out_.get(), weights_.get(), out_.get());
   }
-
   std::vector<float> read() {
     std::vector<float> numbers(out_->width() * out_->featureChannels());
     out_->readBytes(numbers.data(), MPS::DataLayoutHeightxWidthxFeatureChannels, 0);
@@ -156,29 +185,10 @@ class NormOfImages {
   }
 
  private:
-  NS::SharedPtr<MPS::Image> new_image(uint32_t pixels, uint32_t channels) {
-    return NS::TransferPtr(MPS::Image::alloc()->init(
-        device_, MPS::ImageDescriptor::imageDescriptor(MPS::ImageFeatureChannelFormatFloat32, pixels, 1, channels)));
-  }
-  // Its second image has one number for each row, or for each column.
-  template <class Arithmetic>
-  static NS::SharedPtr<Arithmetic> broadcast(NS::SharedPtr<Arithmetic> arithmetic, bool of_columns) {
-    if (of_columns)
-      arithmetic->setSecondaryStrideInPixelsX(0);
-    else
-      arithmetic->setSecondaryStrideInFeatureChannels(0);
-    return arithmetic;
-  }
-
-  MTL::Device* const device_;
-  const bool centred_;
-  NS::SharedPtr<MPS::Image> in_, squares_, out_, mean_, scale_;
-  std::vector<NS::SharedPtr<MPS::Image>> parameters_;
+  NS::SharedPtr<MPS::Image> in_, squares_, out_, mean_, scale_, weights_;
   NS::SharedPtr<MPS::NNReduceFeatureChannelsMean> average_;
   NS::SharedPtr<MPS::CNNNeuronPower> root_;
   NS::SharedPtr<MPS::CNNMultiply> square_, stretch_, weigh_;
-  NS::SharedPtr<MPS::CNNSubtract> centre_;
-  NS::SharedPtr<MPS::CNNAdd> shift_;
 };
 
 std::vector<double> expected_rows(const RowWork& work, uint32_t n, const std::vector<float>& x,
@@ -240,11 +250,16 @@ Measured measure_rows(MicroBench& bench, const RowWork& work, uint32_t n) {
     require_close(bench.read(out.get()), expected, tolerance, work.name);
     measured.mps = bench.time(mps);
   } else {
-    NormOfImages norm(bench, n, work.parameters == 2, x, parameters);
-    const Encode mps = [&](MTL::CommandBuffer* commands) { norm.encode(commands); };
-    bench.run(mps, 1);
-    require_close(norm.read(), expected, tolerance, work.name);
-    measured.mps = bench.time(mps);
+    const auto measure = [&](auto&& norm) {
+      const Encode mps = [&](MTL::CommandBuffer* commands) { norm.encode(commands); };
+      bench.run(mps);
+      require_close(norm.read(), expected, tolerance, work.name);
+      measured.mps = bench.time(mps);
+    };
+    if (work.parameters == 2)
+      measure(LayerNormOfImages(bench, n, x, parameters));
+    else
+      measure(RmsNormOfImages(bench, n, x, parameters));
   }
   return measured;
 }

@@ -115,6 +115,15 @@ static std::vector<uint32_t> known(const WindowGeometry& window) {
   return is_common ? std::vector<uint32_t>{uint32_t(window.kernel_width), 2} : std::vector<uint32_t>{0, 0};
 }
 
+// Whether every window has a pixel inside: then what it reads outside by clamping is inside of it, too.
+static bool reads_some_of(const ImageTensor& source, const WindowGeometry& window, const ImageTensor& result) {
+  const auto is_inside = [](NS::Integer first, size_t count, size_t stride, size_t size, size_t limit) {
+    return first + NS::Integer(size) > 0 && first + NS::Integer((count - 1) * stride) < NS::Integer(limit);
+  };
+  return is_inside(window.left(), result.width, window.stride_x, window.kernel_width, source.width) &&
+         is_inside(window.top(), result.height, window.stride_y, window.kernel_height, source.height);
+}
+
 Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<PoolingStatePart>(state)) part->zeros = zeros;
@@ -143,17 +152,29 @@ Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
   if (task.destination.width > task.source.width || task.destination.height > task.source.height ||
       task.destination.channels > task.gradient.channels)
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
-  const bool tiles = are_tiles(forward->geometry, task);
+  const WindowGeometry& window = forward->geometry;
+  const bool tiles = are_tiles(window, task);
+  constexpr size_t simdgroup = 32, enough = 8;  // to keep processors busy, where each has an image
+  const size_t simdgroups = (task.destination.channels + simdgroup - 1) / simdgroup * task.destination.images;
+  const bool reaches_inside = window.edge_mode == MPS::ImageEdgeModeZero || window.edge_mode == MPS::ImageEdgeModeClamp;
+  if (!tiles && kind == PoolingKind::max && !is_gpu(encoding.device()) && simdgroups >= enough &&
+      task.source.type == MPS::DataTypeFloat32 && window.dilation_x == 1 && window.dilation_y == 1 && reaches_inside &&
+      reads_some_of(task.source, window, task.gradient)) {
+    encoding.dispatch(
+        {"pool_max_gradient_given", known(window)}, MTL::Size(task.destination.channels, task.destination.images, 1),
+        MTL::Size(32, 1, 1), task.source.place, task.gradient.place, task.destination.place,
+        for_kernel(window, forward->zeros, task.source, task.gradient, 1), mps::for_kernel(task.destination));
+    return success();
+  }
   ImageTensor done = tiles ? task.gradient : task.destination;
   done.channels = task.destination.channels;
   const LineThreads lines = threads_over_lines(encoding, done);
-  encoding.dispatch({fmt::format("pool_{}_gradient_{}{}", kernel_name_of(kind), tiles ? "tiles_" : "",
-                                 metal_name_of(task.source.type)),
-                     known(forward->geometry)},
-                    lines.threads, pixel_threadgroup(encoding), task.source.place, task.gradient.place,
-                    task.destination.place,
-                    for_kernel(forward->geometry, forward->zeros, task.source, task.gradient, lines.pixels),
-                    mps::for_kernel(task.destination));
+  encoding.dispatch(
+      {fmt::format("pool_{}_gradient_{}{}", kernel_name_of(kind), tiles ? "tiles_" : "",
+                   metal_name_of(task.source.type)),
+       known(window)},
+      lines.threads, pixel_threadgroup(encoding), task.source.place, task.gradient.place, task.destination.place,
+      for_kernel(window, forward->zeros, task.source, task.gradient, lines.pixels), mps::for_kernel(task.destination));
   return success();
 }
 

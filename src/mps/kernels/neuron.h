@@ -73,7 +73,7 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
     case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp_of_negative(-abs(p.b * x))));
     case neuron_soft_sign: return x / (1 + abs(x));
-    case neuron_elu: return x >= 0 ? x : p.a * exp_of_negative_minus_1(min(x, 0.0f));
+    case neuron_elu: return x >= 0 ? x : p.a * exp_of_negative_minus_1(x);
     case neuron_relu_n: return min(x >= 0 ? x : p.a * x, p.b);
     case neuron_power: return pow(p.a * x + p.b, p.c);
     case neuron_exponential: return pow(p.c, p.a * x + p.b);

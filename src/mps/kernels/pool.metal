@@ -221,6 +221,52 @@ void pool_gradient_tiles(device const T* source, device const T* gradient, devic
   }
 }
 
+// For CPUs: the gradient of the largest where windows have no dilation. A thread has a channel of an image, and gives
+// each window's gradient away, instead of looking for each pixel at the windows that it is in.
+template <bool is_all_inside>
+int place_of_largest(device const float* source, constant Pooling& p, int left, int top) {
+  float largest = -INFINITY;
+  int place = -1;
+  for (uint ky = 0; ky < kernel_height(p); ++ky)
+    for (uint kx = 0; kx < kernel_width(p); ++kx) {
+      const int x = read_at<is_all_inside>(left + int(kx), p.source.width, p.edge);
+      const int y = read_at<is_all_inside>(top + int(ky), p.source.height, p.edge);
+      const bool is_inside = x >= 0 && y >= 0;
+      float value = 0;
+      if (is_inside) value = source[ulong(y) * p.source.row_stride + x * p.source.pixel_stride];
+      const bool is_larger = value > largest || value != value;
+      largest = is_larger ? value : largest;
+      place = is_larger ? (is_inside ? (y - top) * int(kernel_width(p)) + x - left : -1) : place;
+    }
+  return place;
+}
+
+[[host_name("pool_max_gradient_given")]] kernel void pool_max_gradient_given(
+    device const float* source [[buffer(0)]], device const float* gradient [[buffer(1)]],
+    device float* of_source [[buffer(2)]], constant Pooling& p [[buffer(3)]],
+    constant ImageTensor& written [[buffer(4)]], uint2 position [[thread_position_in_grid]]) {
+  const uint channel = position.x, image = position.y;
+  source += image * p.source.image_stride + channel;
+  gradient += image * p.result.image_stride + channel;
+  of_source += image * written.image_stride + channel;
+  for (uint y = 0; y < written.height; ++y)
+    for (uint x = 0; x < written.width; ++x) of_source[ulong(y) * written.row_stride + x * written.pixel_stride] = 0;
+  for (uint j = 0; j < p.result.height; ++j)
+    for (uint i = 0; i < p.result.width; ++i) {
+      const int left = p.left + int(i * stride_x(p)), top = p.top + int(j * stride_y(p));
+      const int largest = is_all_inside(p, left, top) ? place_of_largest<true>(source, p, left, top)
+                                                      : place_of_largest<false>(source, p, left, top);
+      const float slope = gradient[ulong(j) * p.result.row_stride + i * p.result.pixel_stride];
+      for (uint ky = 0; ky < kernel_height(p); ++ky)
+        for (uint kx = 0; kx < kernel_width(p); ++kx) {
+          const int x = left + int(kx), y = top + int(ky);
+          if (x < 0 || y < 0 || x >= int(written.width) || y >= int(written.height)) continue;
+          device float* place = of_source + ulong(y) * written.row_stride + ulong(x) * written.pixel_stride;
+          *place += largest == int(ky * kernel_width(p) + kx) ? slope : 0.0f;
+        }
+    }
+}
+
 #define POOLING(T, name, Kind)                                                                                    \
   [[host_name("pool_" #name "_" #T)]] kernel void pool_##name##_##T(                                              \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], constant Pooling& p [[buffer(2)]],    \
