@@ -19,8 +19,9 @@ struct LineThreads {
   MTL::Size threads;
 };
 inline LineThreads threads_over_lines(const Encoding& encoding, const ImageTensor& tensor) {
-  constexpr size_t many = 256;
-  const size_t pixels = is_gpu(encoding.device()) ? 1 : many;
+  // Of pixels with many channels few, so that threads that follow each other read what lies side by side.
+  constexpr size_t many_channels = 128;
+  const size_t pixels = is_gpu(encoding.device()) ? 1 : tensor.channels < many_channels ? 256 : 4;
   return {uint32_t(pixels),
           MTL::Size(tensor.channels, (tensor.width + pixels - 1) / pixels, tensor.height * tensor.images)};
 }
