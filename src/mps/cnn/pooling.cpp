@@ -7,7 +7,6 @@
 #include "mps/core/data_type.hpp"
 #include "mps/core/pixel_threads.hpp"
 #include "mps/core/properties.hpp"
-#include "mps/matrix/rows.hpp"
 
 namespace metalloid::mps {
 
@@ -134,10 +133,8 @@ static bool windows_give(const Encoding& encoding, PoolingKind kind, const Windo
   if (kind != PoolingKind::max || is_gpu(encoding.device()) || task.source.type != MPS::DataTypeFloat32) return false;
   if (window.dilation_x != 1 || window.dilation_y != 1) return false;
   if (window.edge_mode != MPS::ImageEdgeModeZero && window.edge_mode != MPS::ImageEdgeModeClamp) return false;
-  const bool overlap = window.stride_x < window.kernel_width || window.stride_y < window.kernel_height;
-  const size_t bytes = result.images * result.height * result.width * result.channels * result.number_bytes();
   return (result.channels + simdgroup - 1) / simdgroup * result.images >= enough &&
-         (overlap || !fills_caches(encoding.device(), bytes)) && reads_some_of(task.source, window, task.gradient);
+         reads_some_of(task.source, window, task.gradient);
 }
 
 Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
