@@ -167,8 +167,10 @@ Status DropoutPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   numbers.first_counter = used.take(mask.numbers() * result.images);
   const LineThreads lines = threads_over_lines(encoding, result);
   numbers.pixels = lines.pixels;
-  encoding.dispatch({fmt::format("dropout_{}", metal_name_of(result.type)), {uint32_t(kept.buffer != nullptr)}},
-                    lines.threads, pixel_threadgroup(encoding), source.place, result.place, kept, numbers);
+  const bool few = has_few_channels(result);
+  encoding.dispatch({fmt::format("dropout_{}", metal_name_of(result.type)), {kept.buffer != nullptr, few}},
+                    few ? threads_over_few_channels(result) : lines.threads, pixel_threadgroup(encoding), source.place,
+                    result.place, kept, numbers);
   return success();
 }
 
@@ -203,8 +205,10 @@ Status DropoutGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
     together.images = count;
     const LineThreads lines = threads_over_lines(encoding, together);
     numbers.pixels = lines.pixels;
-    encoding.dispatch({fmt::format("dropout_gradient_{}", metal_name_of(result.type)), {0}}, lines.threads,
-                      pixel_threadgroup(encoding), image_of(moved->gradient, first), image_of(result, first),
+    const bool few = has_few_channels(together);
+    encoding.dispatch({fmt::format("dropout_gradient_{}", metal_name_of(result.type)), {0, few}},
+                      few ? threads_over_few_channels(together) : lines.threads, pixel_threadgroup(encoding),
+                      image_of(moved->gradient, first), image_of(result, first),
                       Operand{state->buffer(0), state->mask_offset}, numbers);
   }
   return success();

@@ -162,9 +162,11 @@ Status LossPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   const KernelLoss numbers{for_kernel(source), for_kernel(*labels), for_kernel(weights), for_kernel(gradient),
                            for_kernel(losses), loss.weight,         smoothing.scale,     smoothing.shift,
                            loss.epsilon,       loss.delta,          lines.pixels};
-  const std::vector<uint32_t> constants = {uint32_t(loss.type), uint32_t(has_weights)};
-  encoding.dispatch({fmt::format("loss_{}", type), constants}, lines.threads, pixel_threadgroup(encoding), source.place,
-                    labels->place, weights.place, log_sums, gradient.place, losses.place, numbers);
+  const bool few = has_few_channels(source);
+  const std::vector<uint32_t> constants = {uint32_t(loss.type), uint32_t(has_weights), few};
+  encoding.dispatch({fmt::format("loss_{}", type), constants}, few ? threads_over_few_channels(source) : lines.threads,
+                    pixel_threadgroup(encoding), source.place, labels->place, weights.place, log_sums, gradient.place,
+                    losses.place, numbers);
   if (!reduces) return success();
 
   const bool by_weights = loss.reduction == MPS::CNNReductionTypeSumByNonZeroWeights;

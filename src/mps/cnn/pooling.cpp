@@ -124,6 +124,19 @@ static bool reads_some_of(const ImageTensor& source, const WindowGeometry& windo
          is_inside(window.top(), result.height, window.stride_y, window.kernel_height, source.height);
 }
 
+// Whether windows give their gradients away, each image by itself, which pays on CPUs where there is enough to do for
+// all processors, and where pixels would otherwise look at several windows, or all stays near.
+static bool windows_give(const Encoding& encoding, PoolingKind kind, const WindowGeometry& window,
+                         const CnnGradientTask& task) {
+  constexpr size_t simdgroup = 32, enough = 8;
+  const ImageTensor& result = task.destination;
+  if (kind != PoolingKind::max || is_gpu(encoding.device()) || task.source.type != MPS::DataTypeFloat32) return false;
+  if (window.dilation_x != 1 || window.dilation_y != 1) return false;
+  if (window.edge_mode != MPS::ImageEdgeModeZero && window.edge_mode != MPS::ImageEdgeModeClamp) return false;
+  return (result.channels + simdgroup - 1) / simdgroup * result.images >= enough &&
+         reads_some_of(task.source, window, task.gradient);
+}
+
 Status PoolingPart::encode_layer(Encoding& encoding, CnnTask& task) const {
   for (MPS::State* state : task.states)
     if (auto* part = shared_part_of<PoolingStatePart>(state)) part->zeros = zeros;
@@ -154,12 +167,7 @@ Status PoolingGradientPart::encode_gradient(Encoding& encoding, CnnGradientTask&
     return Error{"destinationGradient is larger than sourceImage, or has more channels than sourceGradient"};
   const WindowGeometry& window = forward->geometry;
   const bool tiles = are_tiles(window, task);
-  constexpr size_t simdgroup = 32, enough = 8;  // to keep processors busy, where each has an image
-  const size_t simdgroups = (task.destination.channels + simdgroup - 1) / simdgroup * task.destination.images;
-  const bool reaches_inside = window.edge_mode == MPS::ImageEdgeModeZero || window.edge_mode == MPS::ImageEdgeModeClamp;
-  if (!tiles && kind == PoolingKind::max && !is_gpu(encoding.device()) && simdgroups >= enough &&
-      task.source.type == MPS::DataTypeFloat32 && window.dilation_x == 1 && window.dilation_y == 1 && reaches_inside &&
-      reads_some_of(task.source, window, task.gradient)) {
+  if (!tiles && windows_give(encoding, kind, window, task)) {
     encoding.dispatch(
         {"pool_max_gradient_given", known(window)}, MTL::Size(task.destination.channels, task.destination.images, 1),
         MTL::Size(32, 1, 1), task.source.place, task.gradient.place, task.destination.place,

@@ -18,9 +18,19 @@ struct LineThreads {
   uint32_t pixels;  // LineParts of kernels/image.h
   MTL::Size threads;
 };
+// Of few channels, threads side by side have those of neighbouring pixels: a position is (channel + channels * x, 0, y
+// + height * image). Kernels that know of it are told by a constant.
+inline bool has_few_channels(const ImageTensor& tensor) {
+  return tensor.channels < 16 && tensor.width > 1;
+}
+inline MTL::Size threads_over_few_channels(const ImageTensor& tensor) {
+  return MTL::Size(tensor.channels * tensor.width, 1, tensor.height * tensor.images);
+}
+
 inline LineThreads threads_over_lines(const Encoding& encoding, const ImageTensor& tensor) {
-  constexpr size_t many = 256;
-  const size_t pixels = is_gpu(encoding.device()) ? 1 : many;
+  // Of pixels with many channels few, so that threads that follow each other read what lies side by side.
+  constexpr size_t many_channels = 128;
+  const size_t pixels = is_gpu(encoding.device()) ? 1 : tensor.channels < many_channels ? 256 : 4;
   return {uint32_t(pixels),
           MTL::Size(tensor.channels, (tensor.width + pixels - 1) / pixels, tensor.height * tensor.images)};
 }

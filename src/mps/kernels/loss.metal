@@ -5,6 +5,7 @@
 
 constant uint loss_type [[function_constant(0)]];
 constant uint has_weights [[function_constant(1)]];
+constant uint has_few_channels [[function_constant(2)]];  // threads side by side have those of neighbouring pixels
 
 enum LossType : uint {
   loss_mean_absolute_error,
@@ -67,26 +68,34 @@ inline Value value(float y, float t, float log_sum, constant Loss& p) {
 }
 
 template <typename T>
+void give_loss(device const T* source, device const float* labels, device const float* weights,
+               device const float* log_sums, device T* gradient, device float* losses, constant Loss& p, uint image,
+               uint y, uint x, uint channel) {
+  labels += place(p.labels, image, x, y, 0);
+  source += place(p.source, image, x, y, 0);
+  gradient += place(p.gradient, image, x, y, 0);
+  losses += place(p.losses, image, x, y, 0);
+  const float label = p.label_scale * labels[channel] + p.label_shift;
+  float log_sum = 0;
+  if (loss_type == loss_soft_max_cross_entropy)
+    log_sum = log_sums[(ulong(image) * p.source.height + y) * p.source.width + x];
+  const Value found = value(source[channel], label, log_sum, p);
+  const float weight = has_weights ? p.weight * weights[place(p.weights, image, x, y, channel)] : p.weight;
+  gradient[channel] = T(weight * found.slope);
+  losses[channel] = weight * found.loss;
+}
+
+template <typename T>
 void give_losses(device const T* source, device const float* labels, device const float* weights,
                  device const float* log_sums, device T* gradient, device float* losses, constant Loss& p,
                  uint3 position) {
-  const uint channel = position.x, y = position.z % p.source.height, image = position.z / p.source.height;
-  source += place(p.source, image, 0, y, channel);
-  labels += place(p.labels, image, 0, y, channel);
-  gradient += place(p.gradient, image, 0, y, channel);
-  losses += place(p.losses, image, 0, y, channel);
-  if (has_weights) weights += place(p.weights, image, 0, y, channel);
-  for (uint i = p.parts.first(position.y); i < p.parts.end(position.y, p.source.width); ++i) {
-    const ulong x = i;
-    const float label = p.label_scale * labels[x * p.labels.pixel_stride] + p.label_shift;
-    float log_sum = 0;
-    if (loss_type == loss_soft_max_cross_entropy)
-      log_sum = log_sums[(ulong(image) * p.source.height + y) * p.source.width + x];
-    const Value found = value(source[x * p.source.pixel_stride], label, log_sum, p);
-    const float weight = has_weights ? p.weight * weights[x * p.weights.pixel_stride] : p.weight;
-    gradient[x * p.gradient.pixel_stride] = T(weight * found.slope);
-    losses[x * p.losses.pixel_stride] = weight * found.loss;
-  }
+  const uint y = position.z % p.source.height, image = position.z / p.source.height;
+  if (has_few_channels)
+    give_loss(source, labels, weights, log_sums, gradient, losses, p, image, y, position.x / p.source.channels,
+              position.x % p.source.channels);
+  else
+    for (uint x = p.parts.first(position.y); x < p.parts.end(position.y, p.source.width); ++x)
+      give_loss(source, labels, weights, log_sums, gradient, losses, p, image, y, x, position.x);
 }
 
 #define LOSS(T)                                                                                                   \

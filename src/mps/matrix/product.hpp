@@ -12,9 +12,9 @@
 
 namespace metalloid::mps {
 
-// The primitives that a kernel object has had made, as many as a recurrent layer needs that is trained with sequences of
-// a dozen lengths. Layers ask for them in the same order each time, so that the search begins where the last ended. A
-// copy makes its own.
+// The primitives that a kernel object has had made, as many as a recurrent layer needs that is trained with sequences
+// of a dozen lengths. Layers ask for them in the same order each time, so that the search begins where the last ended.
+// A copy makes its own.
 class ProductPrimitives {
  public:
   ProductPrimitives() = default;
