@@ -61,14 +61,17 @@ kernel void gpu_rms_norm(device const float4* x, device const float4* weight, de
 // A threadgroup of 512 threads has a row of the matrix, of a multiple of 4096 numbers.
 constant constexpr uint matvec_threads = 512, matvec_simdgroups = matvec_threads / 32;
 
+// Known when it is compiled, so that no thread waits for it before it reads.
+constant uint width_of_matrix [[function_constant(0)]];
+
 kernel void gpu_matvec(device const float4* matrix, device const float4* vector, device float* out,
-                       constant uint& width, uint row [[threadgroup_position_in_grid]],
+                       uint row [[threadgroup_position_in_grid]],
                        uint i [[thread_position_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float partial[matvec_simdgroups];
-  device const float4* numbers = matrix + ulong(row) * (width / 4);
+  device const float4* numbers = matrix + ulong(row) * (width_of_matrix / 4);
   float4 sums = 0;
-  for (uint j = i; j < width / 4; j += 2 * matvec_threads) {
+  for (uint j = i; j < width_of_matrix / 4; j += 2 * matvec_threads) {
     const float4 first = numbers[j], second = numbers[j + matvec_threads];
     sums = fma(first, vector[j], sums);
     sums = fma(second, vector[j + matvec_threads], sums);

@@ -235,7 +235,8 @@ Measured rms_norm(Bench& bench) {
 
 Measured matvec(Bench& bench) {
   MTL::Buffer *matrix = bench.floats(size_t{size} * size), *vector = bench.floats(size), *out = bench.output(size * 4);
-  const double time = bench.time("gpu_matvec", {size * 512, 1, 1}, {512, 1, 1}, {matrix, vector, out}, {size});
+  const double time =
+      bench.time({"gpu_matvec", "gpu.metal", {size}}, {size * 512, 1, 1}, {512, 1, 1}, {matrix, vector, out}, {});
   for (const size_t row : checked_rows) {
     double sum = 0;
     for (size_t i = 0; i < size; ++i) sum += double{numbers_of(matrix)[row * size + i]} * numbers_of(vector)[i];
