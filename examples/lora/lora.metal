@@ -48,6 +48,15 @@ struct Eight {
   vec<T, 4> first, second;
 };
 
+// Calls work(j) for the threadgroup's share of 0 ..< count. No thread asks whether it is one of the last until all of them
+// have had theirs as often as they could, so that reads need not wait for an answer.
+template <typename Work>
+void for_each_of_thread(uint count, uint i, Work work) {
+  const uint turns = count / threads;
+  for (uint turn = 0; turn < turns; ++turn) work(turn * threads + i);
+  if (count % threads != 0 && turns * threads + i < count) work(turns * threads + i);
+}
+
 template <typename T>
 void lora_row_in_eights(device const Eight<T>* x, device const Eight<T>* a, device const Eight<T>* b,
                         device Eight<T>* y, float scale, uint row, uint i, uint lane, uint simdgroup,
@@ -55,7 +64,7 @@ void lora_row_in_eights(device const Eight<T>* x, device const Eight<T>* a, devi
   x += ulong(row) * (inputs / 8);
   y += ulong(row) * (outputs / 8);
   float4 low[2] = {0, 0};
-  for (uint j = i; j < inputs / 8; j += threads) {
+  for_each_of_thread(inputs / 8, i, [&](uint j) {
     const Eight<T> own = x[j];
     #pragma unroll
     for (uint k = 0; k < 8; ++k) {
@@ -64,9 +73,9 @@ void lora_row_in_eights(device const Eight<T>* x, device const Eight<T>* a, devi
       low[0] = fma(value, float4(of_a.first), low[0]);
       low[1] = fma(value, float4(of_a.second), low[1]);
     }
-  }
+  });
   Eight<T> of_b[rank];
-  if (i < outputs / 8) {
+  if (outputs / 8 >= threads || i < outputs / 8) {
     #pragma unroll
     for (uint r = 0; r < rank; ++r) of_b[r] = b[r * (outputs / 8) + i];
   }
@@ -84,7 +93,7 @@ void lora_row_in_eights(device const Eight<T>* x, device const Eight<T>* a, devi
     for (uint k = 0; k < simdgroups; ++k) sums[r] += partial[k][r];
     sums[r] *= scale;
   }
-  for (uint j = i; j < outputs / 8; j += threads) {
+  for_each_of_thread(outputs / 8, i, [&](uint j) {
     float4 first = 0, second = 0;
     #pragma unroll
     for (uint r = 0; r < rank; ++r) {
@@ -93,7 +102,7 @@ void lora_row_in_eights(device const Eight<T>* x, device const Eight<T>* a, devi
       second = fma(sums[r], float4(of_b[r].second), second);
     }
     y[j] = {vec<T, 4>(first), vec<T, 4>(second)};
-  }
+  });
 }
 
 #define LORA_IN_EIGHTS(T)                                                                                             \
