@@ -462,6 +462,7 @@ Code cuStreamSynchronize(cuda::Stream stream) {
 }
 
 Code cuStreamWaitEvent(cuda::Stream stream, cuda::Event handle, unsigned) {
+  std::lock_guard lock(state().mutex);
   auto* event = reinterpret_cast<Event*>(handle);
   const uint64_t wanted = event->asked;
   return put(stream, [=] { return event->recorded >= wanted; });
@@ -497,6 +498,7 @@ Code cuEventRecord(cuda::Event handle, cuda::Stream stream) {
 }
 
 Code cuEventElapsedTime(float* milliseconds, cuda::Event from, cuda::Event to) {
+  std::lock_guard lock(state().mutex);
   *milliseconds =
       static_cast<float>(reinterpret_cast<Event*>(to)->milliseconds - reinterpret_cast<Event*>(from)->milliseconds);
   return Code::success;
