@@ -107,6 +107,62 @@ TEST(VectorEngine, GivesEveryThreadItsPlace) {
   }
 }
 
+// Several of them in one call.
+TEST(VectorEngine, ThreadgroupsThatAKernelCannotTellApartAllRunOnce) {
+  const std::string source = R"(
+    kernel void f(device uint* out, uint3 at [[thread_position_in_grid]], uint3 grid [[threads_per_grid]],
+                  uint lane [[thread_index_in_simdgroup]]) {
+      const uint i = at.x + grid.x * (at.y + grid.y * at.z);
+      out[i] += i * 64 + lane;
+    })";
+  const Launch launches[] = {{{64 * 64, 1, 1}, {64, 1, 1}, {}},         {{100'000, 1, 1}, {256, 1, 1}, {}},
+                             {{32 * 333, 1, 1}, {32, 1, 1}, {}},        {{1024 * 9 + 5, 3, 1}, {1024, 1, 1}, {}},
+                             {{256 * 20 + 100, 3, 4}, {256, 1, 1}, {}}, {{256 * 20, 6, 2}, {128, 2, 1}, {}}};
+  for (const uint32_t width : widths) {
+    VectorKernel vector(source, width);
+    for (Launch launch : launches) {
+      std::vector<uint32_t> out(launch.grid.count(), 7);
+      launch.arguments = {buffer(out)};
+      ASSERT_EQ(vector.kernel.run(launch), "");
+      for (uint32_t i = 0; i < out.size(); ++i) {
+        const uint32_t in_threadgroup = i % launch.grid.x % launch.threadgroup.x, row = i / launch.grid.x;
+        const uint32_t length = std::min(launch.threadgroup.x, launch.grid.x - (i % launch.grid.x - in_threadgroup));
+        const uint32_t lane = (in_threadgroup + length * (row % launch.grid.y % launch.threadgroup.y)) % 32;
+        ASSERT_EQ(out[i], 7 + i * 64 + lane) << "width " << width << ", grid of " << launch.grid.x << ", thread " << i;
+      }
+    }
+  }
+}
+
+// Tree reductions of threadgroups that are one group, and of those that are not quite.
+TEST(VectorEngine, WholeThreadgroupsNeedNoBarriers) {
+  const std::string source = R"(
+    kernel void f(device uint* out, uint l [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]],
+                  uint at [[thread_position_in_grid]], uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+      threadgroup uint shared[256];
+      for (uint round = 0; round < 3; ++round) {
+        shared[l] = at + simdgroup + round;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint stride = n / 2; stride > 0; stride /= 2) {
+          if (l < stride) shared[l] += shared[l + stride];
+          threadgroup_barrier(mem_flags::mem_threadgroup);
+        }
+        out[at] += shared[l] + shared[0];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+      }
+    })";
+  Kernel expected = reference_kernel(source);
+  for (const uint32_t width : widths) {
+    VectorKernel vector(source, width);
+    for (const uint32_t threads : {256u, 128u, 64u, 32u}) {
+      std::vector<uint32_t> out(1024, 0), right = out;
+      ASSERT_EQ(expected.run({{1024, 1, 1}, {threads, 1, 1}, {buffer(right)}}), "");
+      ASSERT_EQ(vector.kernel.run({{1024, 1, 1}, {threads, 1, 1}, {buffer(out)}}), "");
+      EXPECT_EQ(out, right) << "width " << width << ", threadgroups of " << threads;
+    }
+  }
+}
+
 TEST(VectorEngine, GroupsMeetAtBarriersThatOthersHaveLeftTheKernelBefore) {
   const std::string source = R"(
     kernel void f(device uint* out, uint l [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]],
