@@ -139,14 +139,17 @@ class Trainer {
 
   void take_up(const training::Checkpoint& saved) {
     saved.get_tensors(tensors());
-    // A forward pass makes the states that the saved numbers go to.
+    // A forward pass makes the states that the saved numbers go to, and is done with its slot before the first step.
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    StepsUnderWay under_way([](size_t) {});
+    Slot& slot = slots_[under_way.free_place()];
     MTL::CommandBuffer* commands = queue_->commandBuffer();
-    task_->fill(slots_[0], state_.epoch, 0);
-    task_->encode_inputs(commands, network_->kernels(), slots_[0], *flow_);
+    task_->fill(slot, state_.epoch, 0);
+    task_->encode_inputs(commands, network_->kernels(), slot, *flow_);
     network_->encode_forward(commands, *flow_, memory_, {});
     memory_copy_->encode_give(commands, memory_);
-    commands->commit();
+    under_way.send(commands);
+    under_way.finish();
     line_.say(fmt::format("going on after {} epochs and {} steps", state_.epoch, state_.step));
   }
 
