@@ -31,8 +31,11 @@ struct Share {
     weights = is_third ? weights_2 : is_second ? weights_1 : weights_0;
     result = is_third ? result_2 : is_second ? result_1 : result_0;
     other = gated ? weights_1 : weights;
-    rows = products.rows[is_third ? 2 : is_second ? 1 : 0];
-    group = threadgroup_index - products.first_group[is_third ? 2 : is_second ? 1 : 0];
+    // Without an index that is not known: the numbers stay in registers.
+    rows = is_third ? products.rows[2] : is_second ? products.rows[1] : products.rows[0];
+    group = threadgroup_index - (is_third    ? products.first_group[2]
+                                 : is_second ? products.first_group[1]
+                                             : products.first_group[0]);
   }
 
   void put(uint row, float sum) const {
