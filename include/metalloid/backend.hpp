@@ -9,8 +9,9 @@
 //   if (Status done = backend->finish(); !done) ...                       // waits; the first thing that went wrong
 //
 // Operations are encoded into a command buffer, in order, and return at once. commit() sends off what was encoded;
-// finish() also waits, and so does whatever looks at numbers from the host: read(), write(), contents(). So one
-// operation alone and a whole forward pass in one command buffer are written in the same way.
+// finish() also waits, and so does whatever looks at numbers from the host: read(), contents(), and write(), except for
+// little that goes to a GPU, which is an operation like others. So one operation alone and a whole forward pass in one
+// command buffer are written in the same way.
 //
 // An operation whose arguments do not fit does nothing, and so do all that follow it until finish(), which gives the
 // sentence that names the operation and the argument.

@@ -107,9 +107,9 @@ class MetalOperations final : public Operations {
       return success();
     }
     constexpr size_t most_constant_bytes = 4096;
-    if (tensor.bytes() <= most_constant_bytes && tensor.bytes() % 4 == 0 && tensor.offset() % 4 == 0) {
-      commands_.dispatch_threads({"put_kernel"}, MTL::Size(tensor.bytes() / 4, 1, 1), tensor,
-                                 HostBytes{source, tensor.bytes()});
+    const size_t bytes = tensor.bytes();
+    if (bytes != 0 && bytes <= most_constant_bytes && bytes % 4 == 0 && tensor.offset() % 4 == 0) {
+      commands_.dispatch_threads({"put_kernel"}, MTL::Size(bytes / 4, 1, 1), tensor, HostBytes{source, bytes});
       return success();
     }
     return through_shared_memory(
