@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 
@@ -21,6 +22,10 @@ Error not_loaded(llvm::Error error) {
 }
 
 }  // namespace
+
+Loader::Loader() = default;
+
+Loader::~Loader() = default;
 
 Result<std::shared_ptr<Loader>> Loader::make() {
   llvm::InitializeNativeTarget();

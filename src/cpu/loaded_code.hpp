@@ -1,8 +1,6 @@
 // Object code in memory, ready to be called; its memory is given back when the object goes.
 #pragma once
 
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
-
 #include <cstdint>
 #include <memory>
 #include <metalloid/result.hpp>
@@ -11,6 +9,11 @@
 
 #include "cpu/object_code.hpp"
 #include "cpu/thread_state.hpp"
+
+namespace llvm::orc {
+class JITDylib;
+class LLJIT;
+}  // namespace llvm::orc
 
 namespace metalloid::cpu {
 
@@ -22,6 +25,8 @@ struct SiteTable;
 class Loader {
  public:
   static Result<std::shared_ptr<Loader>> make();
+  Loader();
+  ~Loader();
 
  private:
   friend class LoadedCode;

@@ -1,20 +1,17 @@
 #include "invoke.hpp"
 
 #include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 
 #include <map>
 #include <stdexcept>
 #include <string>
 
+#include "../support/jit.hpp"
 #include "builtins/builtins.hpp"
 
 namespace metalloid::builtins {
@@ -33,7 +30,7 @@ std::unique_ptr<llvm::Module> parse(llvm::LLVMContext& context) {
 }
 
 // All functions become this machine's; only what `kept` needs stays.
-void retarget(llvm::Module& module, llvm::Function& kept, const llvm::orc::LLJIT& jit) {
+void retarget(llvm::Module& module, llvm::Function& kept, const Jit& jit) {
   for (llvm::Function& function : module) {
     function.setCallingConv(llvm::CallingConv::C);
     if (!function.isDeclaration() && &function != &kept) function.setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -43,8 +40,7 @@ void retarget(llvm::Module& module, llvm::Function& kept, const llvm::orc::LLJIT
   llvm::ModuleAnalysisManager none;
   llvm::GlobalDCEPass().run(module, none);
   kept.setLinkage(llvm::GlobalValue::InternalLinkage);
-  module.setTargetTriple(jit.getTargetTriple());
-  module.setDataLayout(jit.getDataLayout());
+  jit.set_target(module);
 }
 
 // void invoke.<symbol>(const Slot* operands, Slot* result)
@@ -67,14 +63,6 @@ void add_invocation(llvm::Module& module, llvm::Function& body) {
 
 class Compiler {
  public:
-  Compiler() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    jit_ = checked(llvm::orc::LLJITBuilder()
-                       .setJITTargetMachineBuilder(checked(llvm::orc::JITTargetMachineBuilder::detectHost()))
-                       .create());
-  }
-
   Invocation invocation(const std::string& symbol, size_t operands) {
     Invocation& compiled = compiled_[symbol];
     if (compiled == nullptr) compiled = compile(symbol, operands);
@@ -88,14 +76,13 @@ class Compiler {
     llvm::Function* const body = module->getFunction(symbol);
     if (body == nullptr || body->isDeclaration() || body->arg_size() != operands)
       throw std::runtime_error("there is no builtin " + symbol + " of " + std::to_string(operands) + " operands");
-    retarget(*module, *body, *jit_);
+    retarget(*module, *body, jit_);
     add_invocation(*module, *body);
-    if (auto error = jit_->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
-      throw std::runtime_error(llvm::toString(std::move(error)));
-    return checked(jit_->lookup("invoke." + symbol)).toPtr<Invocation>();
+    jit_.add(std::move(module), std::move(context));
+    return jit_.find<std::remove_pointer_t<Invocation>>("invoke." + symbol);
   }
 
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  Jit jit_;
   std::map<std::string, Invocation> compiled_;
 };
 

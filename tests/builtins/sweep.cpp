@@ -3,18 +3,17 @@
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <map>
 #include <stdexcept>
 
+#include "../support/jit.hpp"
+#include "bitcode/analyses.hpp"
 #include "builtins/builtins.hpp"
 
 namespace metalloid::builtins {
@@ -87,29 +86,15 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
       function.addFnAttr("target-cpu", machine.getTargetCPU());
       function.addFnAttr("target-features", machine.getTargetFeatureString());
     }
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  bitcode::Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
 }
 
 // One compiler for all builtins, which compiles one when it is first asked for.
 class Compiler {
  public:
-  Compiler() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    auto target = checked(llvm::orc::JITTargetMachineBuilder::detectHost());
-    machine_ = checked(target.createTargetMachine());
-    jit_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
-  }
+  Compiler() : machine_(checked(checked(llvm::orc::JITTargetMachineBuilder::detectHost()).createTargetMachine())) {}
 
   Sweep sweep(std::string_view symbol, unsigned operands, llvm::Type::TypeID element) {
     auto& compiled = sweeps_[std::string(symbol)];
@@ -132,12 +117,12 @@ class Compiler {
     llvm::raw_string_ostream explanation(broken);
     if (llvm::verifyModule(*module, &explanation)) throw std::runtime_error(broken);
     optimise(*module, *machine_);
-    check(jit_->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
-    return checked(jit_->lookup("sweep." + std::string(symbol))).toPtr<Sweep>();
+    jit_.add(std::move(module), std::move(context));
+    return jit_.find<std::remove_pointer_t<Sweep>>("sweep." + std::string(symbol));
   }
 
+  Jit jit_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
   std::map<std::string, Sweep> sweeps_;
 };
 

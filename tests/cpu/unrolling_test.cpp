@@ -2,6 +2,7 @@
 #include "cpu/vector/unrolling.hpp"
 
 #include <fmt/format.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 

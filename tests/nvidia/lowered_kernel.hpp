@@ -1,81 +1,29 @@
 // A kernel in LLVM's textual IR, taken through the passes of lower/passes.hpp as nvidia::compile does.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 
-#include "bitcode/analyses.hpp"
-#include "nvidia/lower/passes.hpp"
-#include "nvidia/lower/wide_accesses.hpp"
+#include "nvidia/compile.hpp"
 
-extern "C" {
-void LLVMInitializeNVPTXTargetInfo();
-void LLVMInitializeNVPTXTarget();
-void LLVMInitializeNVPTXTargetMC();
-void LLVMInitializeNVPTXAsmPrinter();
+namespace llvm {
+class TargetMachine;
 }
 
 namespace metalloid::nvidia {
 
 class LoweredKernel {
  public:
-  LoweredKernel(const std::string& text, const Architecture& architecture)
-      : context_(std::make_unique<llvm::LLVMContext>()) {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
-    llvm::SMDiagnostic problem;
-    module_ = llvm::parseAssemblyString(text, problem, *context_);
-    if (!module_) throw std::runtime_error(problem.getMessage().str() + ": " + problem.getLineContents().str());
-    const llvm::Triple triple("nvptx64-nvidia-cuda");
-    std::string reason;
-    machine_.reset(llvm::TargetRegistry::lookupTarget(triple, reason)
-                       ->createTargetMachine(triple, architecture.name(), "+ptx78", {}, llvm::Reloc::PIC_));
-    module_->setTargetTriple(triple);
-    module_->setDataLayout(machine_->createDataLayout());
-
-    lower::use_hardware_math(*module_);
-    lower::use_hardware_fences(*module_);
-    lower::lower_matrices(*module_, architecture);
-    lower::lower_barriers(*module_);
-    lower::lower_group_functions(*module_, architecture);
-    expect_valid();
-    before_optimisation_ = text_of(*module_);
-    lower::expand_small_copies(*module_);
-    llvm::PassBuilder builder(machine_.get());
-    bitcode::Analyses analyses(builder);
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*module_, analyses.modules);
-    lower::combine_matrix_products(*module_, architecture);
-    analyses.modules.clear();
-    for (llvm::Function& function : *module_)
-      if (!function.isDeclaration()) lower::widen_accesses(function, analyses.functions);
-    expect_valid();
-  }
+  LoweredKernel(const std::string& text, const Architecture& architecture);
+  LoweredKernel(LoweredKernel&&) noexcept;
+  ~LoweredKernel();
 
   const std::string& before_optimisation() const { return before_optimisation_; }
-  std::string ir() const { return text_of(*module_); }
-
-  std::string ptx() {
-    llvm::SmallString<0> text;
-    llvm::raw_svector_ostream stream(text);
-    llvm::legacy::PassManager passes;
-    machine_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-    passes.run(*module_);
-    return std::string(text);
-  }
+  std::string ir() const;
+  std::string ptx();
 
   // Ends its life here.
   std::pair<std::unique_ptr<llvm::LLVMContext>, std::unique_ptr<llvm::Module>> take() {
@@ -83,17 +31,7 @@ class LoweredKernel {
   }
 
  private:
-  static std::string text_of(const llvm::Module& module) {
-    std::string text;
-    llvm::raw_string_ostream(text) << module;
-    return text;
-  }
-
-  void expect_valid() {
-    std::string problem;
-    llvm::raw_string_ostream stream(problem);
-    EXPECT_FALSE(llvm::verifyModule(*module_, &stream)) << problem << ir();
-  }
+  void expect_valid();
 
   std::unique_ptr<llvm::LLVMContext> context_;
   std::unique_ptr<llvm::Module> module_;
