@@ -44,7 +44,7 @@ TEST_P(Ptx, IsMadeOfEveryKernelAndTakenByTheAssembler) {
       ASSERT_TRUE(kernel) << function.name << ": " << kernel.error();
       EXPECT_EQ(kernel->uses_argument.size(), slots.size());
       const bool waits_first =
-          kernel->ptx.find("{\n\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n") != std::string::npos;
+          kernel->ptx.find("{\n\tgriddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;\n") != std::string::npos;
       EXPECT_EQ(waits_first, overlaps_launches(architecture)) << function.name;
       if (assembler) {
         EXPECT_EQ(problem_of(kernel->ptx, architecture.name(), *assembler), "") << function.name;
