@@ -22,6 +22,8 @@ class BufferPool {
   using Allocate = std::function<std::unique_ptr<TensorMemory>(size_t bytes)>;  // null: there is none
 
   explicit BufferPool(Allocate allocate);
+  // For another queue: an empty one, of the same kind of memory.
+  BufferPool another() const { return BufferPool(allocate_); }
 
   // At least that many bytes, which come back when the last reference goes; null if there are none.
   std::shared_ptr<TensorMemory> take(size_t bytes);

@@ -57,7 +57,7 @@ std::string kernel_name(const char* kernel, TensorType weights, TensorType activ
 
 void MetalProducts::encode(const Tensor& x, const Tensor& weights, const Tensor& result, const MatmulOptions& options) {
   const Work work{x.type(), weights.type(), result.rows(), result.columns(), x.count() / result.rows(), options};
-  encode(commands_, way_of(work, x, weights), work, x, weights, result);
+  encode(way_of(work, x, weights), work, x, weights, result);
 }
 
 MetalProducts::Way MetalProducts::way_of(const Work& work, const Tensor& x, const Tensor& weights) {
@@ -83,18 +83,20 @@ MetalProducts::Way MetalProducts::way_of(const Work& work, const Tensor& x, cons
   return way;
 }
 
-// On the same numbers, but not into the same result, and in command buffers of their own: what is encoded and not yet
-// committed may be what makes x, which does not matter here.
+// On the same numbers, in a queue of its own: what is under way in the other may be what makes x, which does not matter
+// here, and may use any memory of the pool, so that this has one of its own, too.
 MetalProducts::Way MetalProducts::measure(const Work& work, const Tensor& x, const Tensor& weights) {
   using Clock = std::chrono::steady_clock;
   MetalCommands commands(NS::RetainPtr(commands_.device()));
-  const Tensor result = scratch(work.type, {work.rows, work.columns});
+  BufferPool pool = pool_.another();
+  MetalProducts trial(commands, pool);
+  const Tensor result = trial.scratch(work.type, {work.rows, work.columns});
   if (!result) return Way::Mps;
   const auto time = [&](Way way) {
     auto best = Clock::duration::max();
     for (int i = 0; i < 4; ++i) {
       const auto start = Clock::now();
-      encode(commands, way, work, x, weights, result);
+      trial.encode(way, work, x, weights, result);
       if (!commands.finish()) return Clock::duration::max();
       best = std::min(best, Clock::now() - start);
     }
@@ -103,25 +105,24 @@ MetalProducts::Way MetalProducts::measure(const Work& work, const Tensor& x, con
   return time(Way::Kernel) < time(Way::Mps) ? Way::Kernel : Way::Mps;
 }
 
-void MetalProducts::encode(MetalCommands& commands, Way way, const Work& work, const Tensor& x, const Tensor& weights,
-                           const Tensor& result) {
-  if (way == Way::Mps) return encode_mps(commands, work, x, weights, result);
+void MetalProducts::encode(Way way, const Work& work, const Tensor& x, const Tensor& weights, const Tensor& result) {
+  if (way == Way::Mps) return encode_mps(work, x, weights, result);
   const MatmulOptions& options = work.options;
   const size_t down = options.transpose_right ? 4 : 8, across = options.transpose_right ? 4 : 32;
-  commands.dispatch({kernel_name("matmul_kernel", work.weights_type, work.type),
-                     {options.transpose_left, options.transpose_right, options.add}},
-                    MTL::Size(parts(work.columns, across), parts(work.rows, down), 1), 32, x, weights, result,
-                    KernelProduct{uint32_t(work.rows), uint32_t(work.columns), uint32_t(work.interior), options.scale});
+  commands_.dispatch(
+      {kernel_name("matmul_kernel", work.weights_type, work.type),
+       {options.transpose_left, options.transpose_right, options.add}},
+      MTL::Size(parts(work.columns, across), parts(work.rows, down), 1), 32, x, weights, result,
+      KernelProduct{uint32_t(work.rows), uint32_t(work.columns), uint32_t(work.interior), options.scale});
 }
 
-void MetalProducts::encode_mps(MetalCommands& commands, const Work& work, const Tensor& x, const Tensor& weights,
-                               const Tensor& result) {
+void MetalProducts::encode_mps(const Work& work, const Tensor& x, const Tensor& weights, const Tensor& result) {
   Tensor right = weights;
   if (work.weights_type == TensorType::q8_0) {
     right = scratch(work.type, weights.shape());
     if (!right) return;
-    commands.dispatch_threads({kernel_name("copy_kernel", weights.type(), work.type)}, MTL::Size(right.count(), 1, 1),
-                              weights, right);
+    commands_.dispatch_threads({kernel_name("copy_kernel", weights.type(), work.type)}, MTL::Size(right.count(), 1, 1),
+                               weights, right);
   }
   const MatmulOptions& options = work.options;
   const std::string kind =
@@ -130,11 +131,11 @@ void MetalProducts::encode_mps(MetalCommands& commands, const Work& work, const 
   NS::SharedPtr<MPS::MatrixMultiplication>& multiplication = multiplications_[kind];
   if (!multiplication)
     multiplication = NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(
-        commands.device(), options.transpose_left, options.transpose_right, work.rows, work.columns, work.interior,
+        commands_.device(), options.transpose_left, options.transpose_right, work.rows, work.columns, work.interior,
         options.scale, options.add ? 1 : 0));
-  commands.encode([&](MTL::CommandBuffer* command_buffer) {
-    const auto left = matrix_of(commands, x), middle = matrix_of(commands, right),
-               product = matrix_of(commands, result);
+  commands_.encode([&](MTL::CommandBuffer* command_buffer) {
+    const auto left = matrix_of(commands_, x), middle = matrix_of(commands_, right),
+               product = matrix_of(commands_, result);
     if (left && middle && product) multiplication->encode(command_buffer, left.get(), middle.get(), product.get());
   });
 }

@@ -29,10 +29,8 @@ class MetalProducts {
 
   Way way_of(const Work& work, const Tensor& x, const Tensor& weights);
   Way measure(const Work& work, const Tensor& x, const Tensor& weights);
-  void encode(MetalCommands& commands, Way way, const Work& work, const Tensor& x, const Tensor& weights,
-              const Tensor& result);
-  void encode_mps(MetalCommands& commands, const Work& work, const Tensor& x, const Tensor& weights,
-                  const Tensor& result);
+  void encode(Way way, const Work& work, const Tensor& x, const Tensor& weights, const Tensor& result);
+  void encode_mps(const Work& work, const Tensor& x, const Tensor& weights, const Tensor& result);
   Tensor scratch(TensorType type, std::vector<size_t> shape);
 
   MetalCommands& commands_;
