@@ -10,8 +10,8 @@
 //
 // Operations are encoded into a command buffer, in order, and return at once. commit() sends off what was encoded;
 // finish() also waits, and so does whatever looks at numbers from the host: read(), contents(), and write(), except for
-// little that goes to a GPU, which is an operation like others. So one operation alone and a whole forward pass in one
-// command buffer are written in the same way.
+// little that goes to a GPU, which is an operation like others. read_later() does not wait for what follows it. So one
+// operation alone and a whole forward pass in one command buffer are written in the same way.
 //
 // An operation whose arguments do not fit does nothing, and so do all that follow it until finish(), which gives the
 // sentence that names the operation and the argument.
@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <metalloid/result.hpp>
 #include <metalloid/tensor_type.hpp>
@@ -147,6 +148,11 @@ class Backend {
   void commit();
   Status finish();
   Status read(const Tensor& tensor, void* destination);
+  // Returns at once. The function that it gives waits for what was encoded before, while the device is at work on what
+  // was encoded after; it may be called once, while the backend lives. Until then the tensor must stay as it is.
+  std::function<Status(void* destination)> read_later(const Tensor& tensor);
+  // Whether operations run while the host goes on.
+  bool is_asynchronous() const;
   Status write(const Tensor& tensor, const void* source);
   // Where the host finds the numbers, after all work is done; null for memory that only the device sees.
   void* contents(const Tensor& tensor);

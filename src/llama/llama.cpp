@@ -4,6 +4,7 @@
 #include <chrono>
 #include <metalloid/llama.hpp>
 
+#include "llama/greedy_tokens.hpp"
 #include "llama/lora_file.hpp"
 #include "llama/model_file.hpp"
 #include "llama/network.hpp"
@@ -19,11 +20,7 @@ struct Llama::Parts {
   llama::Network network;
 
   Status check(const std::vector<int>& tokens, size_t position) const;
-  // Runs the network and chooses what follows.
-  Result<int> next(const std::vector<int>& tokens, size_t position, llama::Sampler& sampler);
-  Result<int> likeliest(const std::vector<int>& tokens, size_t position);
   Result<std::vector<float>> logits(const std::vector<int>& tokens, size_t position);
-  Result<Tensor> forward(const std::vector<int>& tokens, size_t position);
 };
 
 Result<std::unique_ptr<Llama>> Llama::load(const std::string& path, std::shared_ptr<Backend> backend,
@@ -86,6 +83,7 @@ Result<Generation> Llama::generate(const std::string& prompt, const GenerateOpti
   parts_->network.reserve(std::min(tokens.size() + most, context));
 
   llama::Sampler sampler(options.sampling);
+  llama::GreedyTokens greedy(parts_->network, *parts_->backend, tokens, most);
   llama::StopStrings stop(options.stop);
   const auto emit = [&](const std::string& text) {
     generation.text += text;
@@ -93,10 +91,16 @@ Result<Generation> Llama::generate(const std::string& prompt, const GenerateOpti
   };
   size_t position = 0;
   int previous = tokens.back();
+  const auto sampled = [&]() -> Result<int> {
+    const Result<std::vector<float>> following = parts_->logits(tokens, position);
+    if (!following) return Error{following.error()};
+    return sampler.choose(*following);
+  };
   Clock::time_point start = Clock::now();
   while (true) {
-    const Result<int> chosen = parts_->next(tokens, position, sampler);
+    const Result<int> chosen = sampler.is_greedy() ? greedy.next() : sampled();
     if (!chosen) return Error{chosen.error()};
+    if (*chosen < 0) return Error{"the model's results are not numbers: its weights are damaged, or too large for it"};
     if (position == 0) {
       generation.prompt_seconds = seconds_since(start);
       start = Clock::now();
@@ -124,46 +128,12 @@ Status Llama::Parts::check(const std::vector<int>& tokens, size_t position) cons
   return success();
 }
 
-Result<int> Llama::Parts::next(const std::vector<int>& tokens, size_t position, llama::Sampler& sampler) {
-  int chosen = -1;
-  if (sampler.is_greedy()) {
-    const Result<int> found = likeliest(tokens, position);
-    if (!found) return Error{found.error()};
-    chosen = *found;
-  } else {
-    const Result<std::vector<float>> following = logits(tokens, position);
-    if (!following) return Error{following.error()};
-    chosen = sampler.choose(*following);
-  }
-  if (chosen < 0) return Error{"the model's results are not numbers: its weights are damaged, or too large for it"};
-  return chosen;
-}
-
-// The device finds it, so that the host need not see all logits. -1 if some are no numbers.
-Result<int> Llama::Parts::likeliest(const std::vector<int>& tokens, size_t position) {
-  const Result<Tensor> result = forward(tokens, position);
-  if (!result) return Error{result.error()};
-  const Tensor chosen = backend->tensor(TensorType::i32, {1});
-  backend->argmax(*result, chosen);
-  int32_t token = -1;
-  if (const Status read = backend->read(chosen, &token); !read) return Error{read.error()};
-  return token;
-}
-
 Result<std::vector<float>> Llama::Parts::logits(const std::vector<int>& tokens, size_t position) {
-  const Result<Tensor> result = forward(tokens, position);
-  if (!result) return Error{result.error()};
-  std::vector<float> numbers(config.vocabulary);
-  if (const Status read = backend->read(*result, numbers.data()); !read) return Error{read.error()};
-  return numbers;
-}
-
-Result<Tensor> Llama::Parts::forward(const std::vector<int>& tokens, size_t position) {
   if (const Status fits = check(tokens, position); !fits) return Error{fits.error()};
-  Tensor result = network.forward(tokens, position);
-  if (result) return result;
-  const Status failed = backend->finish();
-  return Error{failed ? "there is not enough memory" : failed.error()};
+  const Tensor result = network.forward(tokens, position);
+  std::vector<float> numbers(config.vocabulary);
+  if (const Status read = backend->read(result, numbers.data()); !read) return Error{read.error()};
+  return numbers;
 }
 
 }  // namespace metalloid

@@ -38,12 +38,17 @@ void Network::reserve(size_t tokens) {
 }
 
 Tensor Network::forward(const std::vector<int>& tokens, size_t position) {
-  reserve(position + tokens.size());
   const Tensor all = backend_->tensor(TensorType::i32, {tokens.size()});
   if (!all || !backend_->write(all, tokens.data())) return {};
+  return forward(all, position);
+}
+
+Tensor Network::forward(const Tensor& tokens, size_t position) {
+  const size_t count = tokens.count();
+  reserve(position + count);
   Tensor x;
-  for (size_t begin = 0; begin < tokens.size(); begin += most_tokens_at_once)
-    x = run_layers(all.slice(begin, std::min(most_tokens_at_once, tokens.size() - begin)), position + begin);
+  for (size_t begin = 0; begin < count; begin += most_tokens_at_once)
+    x = run_layers(tokens.slice(begin, std::min(most_tokens_at_once, count - begin)), position + begin);
   const Tensor logits = backend_->tensor(TensorType::f32, {1, config_.vocabulary});
   backend_->matmul_each(x.slice(x.rows() - 1, 1), {{weights_.classifier, logits}},
                         {weights_.final_norm, config_.norm_epsilon});

@@ -21,6 +21,7 @@ class Network {
 
   // Encodes all layers for tokens at `position` and following; the result is [1][vocabulary], what may follow the last.
   Tensor forward(const std::vector<int>& tokens, size_t position);
+  Tensor forward(const Tensor& tokens, size_t position);
 
  private:
   struct Cache {

@@ -99,6 +99,17 @@ Status Backend::read(const Tensor& tensor, void* destination) {
   return operations_->read(tensor, destination);
 }
 
+std::function<Status(void*)> Backend::read_later(const Tensor& tensor) {
+  Check check(error_, "read_later");
+  check.require(bool(tensor), "there is no tensor");
+  if (!check) return [this](void*) { return finish(); };
+  return operations_->read_later(tensor);
+}
+
+bool Backend::is_asynchronous() const {
+  return operations_->is_asynchronous();
+}
+
 Status Backend::write(const Tensor& tensor, const void* source) {
   Check check(error_, "write");
   check.require(bool(tensor), "there is no tensor");

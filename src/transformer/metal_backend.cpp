@@ -100,16 +100,35 @@ class MetalOperations final : public Operations {
         false);
   }
 
+  std::function<Status(void*)> read_later(const Tensor& tensor) override {
+    Tensor seen = tensor;  // by the host
+    if (!tensor.memory()->host) {
+      std::shared_ptr<TensorMemory> shared =
+          new_buffer_memory(commands_.device(), tensor.bytes(), MTL::ResourceStorageModeShared);
+      if (!shared) commands_.fail(fmt::format("there is no memory for {} bytes", tensor.bytes()));
+      seen = Tensor(std::move(shared), 0, tensor.type(), tensor.shape());
+      if (seen && is_few_words(tensor))
+        commands_.dispatch_threads({"put_kernel"}, MTL::Size(tensor.bytes() / 4, 1, 1), seen, tensor);
+      else if (seen)
+        blit(commands_.buffer_of(tensor), tensor.offset(), commands_.buffer_of(seen), 0, tensor.bytes());
+    }
+    return [this, seen, sent = commands_.commit()](void* destination) {
+      Status done = commands_.wait(sent);
+      if (done && seen) std::memcpy(destination, seen.memory()->host + seen.offset(), seen.bytes());
+      return done;
+    };
+  }
+  bool is_asynchronous() const override { return true; }
+
   Status write(const Tensor& tensor, const void* source) override {
     if (tensor.memory()->host) {
       if (Status done = commands_.finish(); !done) return done;
       std::memcpy(tensor.memory()->host + tensor.offset(), source, tensor.bytes());
       return success();
     }
-    constexpr size_t most_constant_bytes = 4096;
-    const size_t bytes = tensor.bytes();
-    if (bytes != 0 && bytes <= most_constant_bytes && bytes % 4 == 0 && tensor.offset() % 4 == 0) {
-      commands_.dispatch_threads({"put_kernel"}, MTL::Size(bytes / 4, 1, 1), tensor, HostBytes{source, bytes});
+    if (is_few_words(tensor)) {
+      commands_.dispatch_threads({"put_kernel"}, MTL::Size(tensor.bytes() / 4, 1, 1), tensor,
+                                 HostBytes{source, tensor.bytes()});
       return success();
     }
     return through_shared_memory(
@@ -332,6 +351,21 @@ class MetalOperations final : public Operations {
     });
   }
 
+  // So few that a kernel moves them sooner than a blit encoder, and that they may be constants.
+  static bool is_few_words(const Tensor& tensor) {
+    constexpr size_t most_bytes = 4096;
+    const size_t bytes = tensor.bytes();
+    return bytes != 0 && bytes <= most_bytes && bytes % 4 == 0 && tensor.offset() % 4 == 0;
+  }
+
+  void blit(MTL::Buffer* from, size_t first, MTL::Buffer* to, size_t place, size_t bytes) {
+    commands_.encode([&](MTL::CommandBuffer* command_buffer) {
+      MTL::BlitCommandEncoder* encoder = command_buffer->blitCommandEncoder();
+      encoder->copyFromBuffer(from, first, to, place, bytes);
+      encoder->endEncoding();
+    });
+  }
+
   // Copies between a tensor that the host does not see and memory that it does, in pieces: `touch` is given each,
   // before it is copied to the device or after it came from there.
   template <class Touch>
@@ -346,15 +380,11 @@ class MetalOperations final : public Operations {
     for (size_t first = 0; first < bytes; first += most) {
       const size_t count = std::min(most, bytes - first);
       if (to_device) touch(static_cast<std::byte*>(shared->contents()), first, count);
-      commands_.encode([&](MTL::CommandBuffer* command_buffer) {
-        MTL::BlitCommandEncoder* blit = command_buffer->blitCommandEncoder();
-        MTL::Buffer* own = commands_.buffer_of(tensor);
-        if (to_device)
-          blit->copyFromBuffer(shared.get(), 0, own, tensor.offset() + first, count);
-        else
-          blit->copyFromBuffer(own, tensor.offset() + first, shared.get(), 0, count);
-        blit->endEncoding();
-      });
+      MTL::Buffer* own = commands_.buffer_of(tensor);
+      if (to_device)
+        blit(shared.get(), 0, own, tensor.offset() + first, count);
+      else
+        blit(own, tensor.offset() + first, shared.get(), 0, count);
       if (Status done = commands_.finish(); !done) return done;
       if (!to_device) touch(static_cast<std::byte*>(shared->contents()), first, count);
     }

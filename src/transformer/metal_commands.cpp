@@ -71,34 +71,39 @@ MTL::Buffer* MetalCommands::buffer_of(const Tensor& tensor) {
   return buffer;
 }
 
-void MetalCommands::commit() {
-  if (!command_buffer_) return;
-  end_encoder();
-  command_buffer_->commit();
-  committed_.push_back(std::move(command_buffer_));
-  command_buffer_.reset();
-  dispatches_ = 0;
-  if (committed_.size() <= most_under_way) return;
-  wait_for(committed_.front().get());
-  committed_.pop_front();
+uint64_t MetalCommands::commit() {
+  if (command_buffer_) {
+    end_encoder();
+    command_buffer_->commit();
+    committed_.push_back(std::move(command_buffer_));
+    command_buffer_.reset();
+    dispatches_ = 0;
+    if (committed_.size() > most_under_way) wait_for_first();
+  }
+  return waited_for_ + committed_.size();
 }
 
-void MetalCommands::wait_for(MTL::CommandBuffer* command_buffer) {
-  command_buffer->waitUntilCompleted();
-  const NS::Error* error = command_buffer->error();
+void MetalCommands::wait_for_first() {
+  const NS::SharedPtr<MTL::CommandBuffer> first = std::move(committed_.front());
+  committed_.pop_front();
+  ++waited_for_;
+  first->waitUntilCompleted();
+  const NS::Error* error = first->error();
   if (!error) return;
   fail(error->localizedDescription()->utf8String());
   if (error->code() == MTL::CommandBufferErrorDeviceRemoved) is_lost_ = true;
 }
 
-Status MetalCommands::finish() {
+Status MetalCommands::wait(uint64_t command_buffers) {
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-  commit();
-  for (const auto& command_buffer : committed_) wait_for(command_buffer.get());
-  committed_.clear();
-  limit_ = first_dispatches;
+  while (waited_for_ < command_buffers) wait_for_first();
+  if (committed_.empty()) limit_ = first_dispatches;
   if (error_.empty()) return success();
   return Error{std::exchange(error_, {})};
+}
+
+Status MetalCommands::finish() {
+  return wait(commit());
 }
 
 }  // namespace metalloid::transformer

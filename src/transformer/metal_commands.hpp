@@ -73,14 +73,17 @@ class MetalCommands {
   void fail(const std::string& sentence) {
     if (error_.empty()) error_ = sentence;
   }
-  void commit();
+  // Sends off what was encoded. Answers how many command buffers were sent by now.
+  uint64_t commit();
+  // Waits for so many.
+  Status wait(uint64_t command_buffers);
   Status finish();
 
  private:
   bool begin_dispatch(const mps::KernelFunction& function);
   void begin_command_buffer();
   void end_encoder();
-  void wait_for(MTL::CommandBuffer* command_buffer);
+  void wait_for_first();
   void set(const Tensor& tensor, NS::UInteger index) { encoder_->setBuffer(buffer_of(tensor), tensor.offset(), index); }
   void set(const Place& place, NS::UInteger index) {
     MTL::Buffer* buffer = place.buffer ? place.buffer : buffer_of(*place.tensor);
@@ -98,8 +101,9 @@ class MetalCommands {
   NS::SharedPtr<MTL::CommandQueue> queue_;
   NS::SharedPtr<MTL::CommandBuffer> command_buffer_;
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder_;
-  size_t dispatches_ = 0, limit_;  // in the command buffer, and where it ends
-  std::deque<NS::SharedPtr<MTL::CommandBuffer>> committed_;
+  size_t dispatches_ = 0, limit_;                            // in the command buffer, and where it ends
+  std::deque<NS::SharedPtr<MTL::CommandBuffer>> committed_;  // and not waited for
+  uint64_t waited_for_ = 0;
   std::string error_;
   bool is_lost_ = false;
 };

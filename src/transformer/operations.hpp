@@ -2,6 +2,7 @@
 // LoRA, attention step by step) are Backend's.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <metalloid/backend.hpp>
 #include <string>
@@ -56,6 +57,10 @@ class Operations {
   virtual void commit() = 0;
   virtual Status finish() = 0;
   virtual Status read(const Tensor& tensor, void* destination) = 0;
+  virtual std::function<Status(void* destination)> read_later(const Tensor& tensor) {
+    return [this, tensor](void* destination) { return read(tensor, destination); };
+  }
+  virtual bool is_asynchronous() const { return false; }
   virtual Status write(const Tensor& tensor, const void* source) = 0;
 
   virtual void matmul_vec(const VectorProducts& products) = 0;

@@ -121,6 +121,28 @@ TEST_P(Tensors, AreUsedByManyOperationsInOneCommandBuffer) {
   EXPECT_EQ(values(x), (std::vector<double>{601, 602, 603, 604}));
 }
 
+TEST_P(Tensors, AreReadLaterWhileOtherOperationsFollow) {
+  for (const size_t count : {1u, 1000u, 5000u}) {  // a GPU's host gets few numbers in another way than many
+    const Tensor x = backend->tensor(TensorType::f32, {count});
+    ASSERT_TRUE(backend->write(x, std::vector<float>(count, 1).data()));
+    std::vector<std::function<Status(void*)>> readings;
+    std::vector<Tensor> sums{x};
+    for (size_t i = 0; i < 50; ++i) {
+      sums.push_back(backend->tensor(TensorType::f32, {count}));
+      backend->add(sums[i], x, sums[i + 1]);
+      readings.push_back(backend->read_later(sums[i + 1]));
+    }
+    std::vector<float> numbers(count);
+    for (const size_t i : {7u, 3u, 49u, 48u}) {  // in any order
+      ASSERT_TRUE(readings[i](numbers.data()));
+      EXPECT_EQ(numbers.front(), float(i + 2));
+      EXPECT_EQ(numbers.back(), float(i + 2));
+    }
+  }
+  EXPECT_FALSE(backend->read_later({})(nullptr)) << "there is no tensor";
+  EXPECT_TRUE(backend->finish());
+}
+
 TEST(Backends, AreChosen) {
   const auto plain = init_backend(BackendPreference::Cpu);
   ASSERT_TRUE(plain);

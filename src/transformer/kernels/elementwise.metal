@@ -55,7 +55,7 @@ kernel void copy_kernel(device const W* x [[buffer(0)]], device T* result [[buff
   result[i] = T(number_at(x, i));
 }
 
-// A little of the host's, for tensors that it does not see.
+// A little, from the host or for it, where it does not see tensors.
 kernel void put_kernel(device uint* result [[buffer(0)]], constant uint* words [[buffer(1)]],
                        uint i [[thread_position_in_grid]]) {
   result[i] = words[i];
