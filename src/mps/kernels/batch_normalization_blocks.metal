@@ -39,7 +39,7 @@ template <typename T, bool streams>
 void normalize(device const T* source, device T* result, threadgroup const float* means,
                threadgroup const float* scales, threadgroup const float* shifts, constant Blocks& p, uint block,
                uint place, uint count) {
-  write_rows<Rows::apart, streams>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
+  write_rows<streams>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
                       [&](float x, uint i) {
                         return neuron(neuron_type, fma(x - means[i], scales[i], shifts[i]), p.parameters);
                       });
@@ -54,7 +54,7 @@ void normalize(device const T* source, device T* result, threadgroup const float
     const uint first = p.span.first(group.x), count = p.span.count(group.x);                                          \
     partial += 2 * ulong(group.y) * p.span.columns + first + place;                                                   \
     for_each_column(place, count, [&](uint i) { squares[i] = 0; });                                                   \
-    find_means<Rows::apart>(source + first + place, p.source.row, p.first_row(group.y), p.end_row(group.y), means, squares,\
+    find_means(source + first + place, p.source.row, p.first_row(group.y), p.end_row(group.y), means, squares,\
                place, count);                                                                                         \
     for_each_column(place, count, [&](uint i) {                                                                       \
       partial[i] = means[i];                                                                                          \
