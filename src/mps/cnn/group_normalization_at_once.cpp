@@ -14,8 +14,7 @@ constexpr size_t simdgroup = 32;
 // As kernels/group_normalization.metal has it.
 struct KernelGroupNormalization {
   KernelImageTensor source, result;
-  uint32_t group, groups;
-  uint32_t slices, in_turn;
+  uint32_t group, in_turn;
   float epsilon;
 };
 
@@ -44,15 +43,18 @@ bool encode_group_normalization_at_once(Encoding& encoding, const ImageTensor& s
     made.height = 1;
     return made;
   };
-  const size_t in_turn = slices_in_turn(slices);
-  const KernelGroupNormalization numbers{in_one_line(source), in_one_line(result), uint32_t(group), uint32_t(groups),
-                                         uint32_t(slices),    uint32_t(in_turn),   epsilon};
+  const size_t pairs = (source.images + 1) / 2;
+  const size_t in_turn = images_in_turn(is_wide ? pairs : source.images);
+  const KernelGroupNormalization numbers{in_one_line(source), in_one_line(result), uint32_t(group), uint32_t(in_turn),
+                                         epsilon};
   const bool streams =
       fills_caches(encoding.device(), result.images * pixels * result.channels * result.number_bytes());
   encoding.dispatch(
       {fmt::format("group_normalization_{}_{}", is_wide ? "wide" : "image", metal_name_of(source.type)), {streams}},
-      MTL::Size(simdgroup * ((slices + in_turn - 1) / in_turn), 1, 1), MTL::Size(simdgroup, 1, 1), source.place,
-      result.place, Operand{gamma_and_beta.first.get()}, Operand{gamma_and_beta.second.get()}, numbers);
+      is_wide ? MTL::Size(simdgroup * groups, (pairs + in_turn - 1) / in_turn, 1)
+              : MTL::Size(simdgroup * ((source.images + in_turn - 1) / in_turn), 1, 1),
+      MTL::Size(simdgroup, 1, 1), source.place, result.place, Operand{gamma_and_beta.first.get()},
+      Operand{gamma_and_beta.second.get()}, numbers);
   return true;
 }
 

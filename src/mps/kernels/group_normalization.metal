@@ -1,9 +1,9 @@
-// Instance and group normalization in one step, for CPUs and images that fit their caches. A slice, which is an image or a
-// wide group of its channels, is read twice, for its means and variances and for its results: a SIMD-group has some
-// slices in turn, and while the results of one leave, statistics are made of the next, which comes from memory. So
-// memory is read once and written once, and both all the time.
+// Instance and group normalization in one step, for CPUs and images that fit their caches: what a SIMD-group finds means
+// and variances of, it normalizes while it is near. Memory is read once and written once.
 //
-// The numbers of a wide group are shared by all threads; of other images a thread has some channels.
+// A SIMD-group has several images in turn: while the results of one leave, statistics are made of the next, so that
+// memory is read and written at the same time. The numbers of a wide group are shared by all threads; of other images a
+// thread has some channels.
 #include "image.h"
 #include "rows.h"
 #include "streaming.h"
@@ -14,12 +14,9 @@ constant constexpr uint most_channels = 1024;  // of an image whose threads have
 
 struct GroupNormalization {
   ImageTensor source, result;
-  uint group, groups;    // channels of a group, and groups of an image
-  uint slices, in_turn;  // of all images, and of a SIMD-group
+  uint group;    // channels
+  uint in_turn;  // images, or pairs of them, that a SIMD-group has one after the other
   float epsilon;
-
-  uint first(uint turn) const constant { return turn * in_turn; }
-  uint end(uint turn) const constant { return min(first(turn) + in_turn, slices); }
 };
 
 // From a thread's first channel on.
@@ -37,14 +34,14 @@ struct Slice {
         beta(beta + first_channel + place) {}
 };
 
-// What is done with a slice in a step: its results, and the statistics of the next. In the first step of a SIMD-group
-// there is nothing to give yet, and in the last nothing more to find out.
+// What is done with an image, or two, in a step: its results, and the statistics of the next. In the first step of a
+// SIMD-group there is nothing to give yet, and in the last nothing more to find out.
 enum class Step { first, middle, last };
 
-// The mean of numbers that come in parts, and what the distances between the parts' means add to their squared
-// differences. A part's own are found while it is in the nearest cache, in two steps, so that nothing cancels.
+// The mean of numbers that come in parts, and their squared differences from it. A part's own are found while it is near,
+// in two steps, so that nothing cancels; a thread has some of them.
 struct Parts {
-  float count = 0, mean = 0, squares = 0;
+  float count = 0, mean = 0, squares = 0, own_squares = 0;
 
   void add(float more, float more_mean) thread {
     const float difference = more_mean - mean, share = more / (count + more);
@@ -52,61 +49,74 @@ struct Parts {
     squares += difference * difference * (count * share);
     count += more;
   }
+  float variance() const thread { return (simd_sum(own_squares) + squares) / count; }
 };
 
-struct Normal {
-  float mean, inverse;  // of the deviation
+// Two slices, of the same group, since gammas and betas come from the caches once for both. They are the same where one
+// is left.
+template <typename T>
+struct Pair {
+  Slice<T> slices[2];
+};
+struct Normals {
+  float means[2], inverses[2];  // of deviations
 };
 
-template <Step step, typename T, bool streams>
-Normal normalize_wide(Slice<T> slice, device const T* next, Normal normal, constant GroupNormalization& p, uint place) {
-  const uint pixels = p.source.width, stride = p.source.pixel_stride;
-  const uint pixels_of_part = clamp(4096 / p.group, 1u, pixels);
-  const ulong ahead = pixels_of_part < pixels ? ulong(pixels_of_part) * stride : ulong(next - slice.source);
-  Parts parts;
-  float squares = 0;
+template <Step step, bool streams, typename T>
+Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant GroupNormalization& p, uint place) {
+  const uint pixels = p.source.width, pixels_of_part = clamp(4096 / p.group, 1u, pixels);
+  const ulong stride = p.source.pixel_stride;
+  const ulong ahead = pixels_of_part < pixels ? pixels_of_part * stride : 2 * p.source.image_stride;
+  Parts parts[2];
   for (uint first = 0; first < pixels; first += pixels_of_part) {
     const uint end = min(first + pixels_of_part, pixels);
-    float sum = 0;
+    float sums[2] = {0, 0};
     for (uint x = first; x < end; ++x) {
-      device const T *numbers = slice.source + ulong(x) * stride, *next_numbers = next + ulong(x) * stride;
-      device T* results = slice.result + ulong(x) * p.result.pixel_stride;
+      const ulong from = x * stride, to = ulong(x) * p.result.pixel_stride;
       for_each_column(place, p.group, [&](uint i) {
-        if (step != Step::last) {
-          fetch_ahead(next_numbers + ahead + i);
-          sum += float(next_numbers[i]);
+        if (step != Step::last)
+          for (uint k = 0; k < 2; ++k) {
+            fetch_ahead(next.slices[k].source + from + ahead + i);
+            sums[k] += float(next.slices[k].source[from + i]);
+          }
+        if (step != Step::first) {
+          const float gamma = now.slices[0].gamma[i], beta = now.slices[0].beta[i];
+          const float numbers[2] = {float(now.slices[0].source[from + i]), float(now.slices[1].source[from + i])};
+          for (uint k = 0; k < 2; ++k)
+            put<streams>(now.slices[k].result + to + i,
+                         T(fma((numbers[k] - normals.means[k]) * normals.inverses[k], gamma, beta)));
         }
-        if (step != Step::first)
-          put<streams>(results + i,
-                       T(fma((float(numbers[i]) - normal.mean) * normal.inverse, slice.gamma[i], slice.beta[i])));
       });
     }
     if (step == Step::last) continue;
-    const float count = float(end - first) * p.group, mean = simd_sum(sum) / count;
-    for (uint x = first; x < end; ++x) {
-      device const T* next_numbers = next + ulong(x) * stride;
+    const float count = float(end - first) * p.group;
+    const float means[2] = {simd_sum(sums[0]) / count, simd_sum(sums[1]) / count};
+    for (uint x = first; x < end; ++x)
       for_each_column(place, p.group, [&](uint i) {
-        const float difference = float(next_numbers[i]) - mean;
-        squares = fma(difference, difference, squares);
+        for (uint k = 0; k < 2; ++k) {
+          const float difference = float(next.slices[k].source[x * stride + i]) - means[k];
+          parts[k].own_squares = fma(difference, difference, parts[k].own_squares);
+        }
       });
-    }
-    parts.add(count, mean);
+    for (uint k = 0; k < 2; ++k) parts[k].add(count, means[k]);
   }
-  return {parts.mean, 1 / sqrt((simd_sum(squares) + parts.squares) / parts.count + p.epsilon)};
+  if (step == Step::last) return normals;
+  return {{parts[0].mean, parts[1].mean},
+          {1 / sqrt(parts[0].variance() + p.epsilon), 1 / sqrt(parts[1].variance() + p.epsilon)}};
 }
 
-template <typename T, bool streams>
+template <bool streams, typename T>
 void normalize_wide_in_turn(device const T* source, device T* result, device const float* gamma,
-                            device const float* beta, constant GroupNormalization& p, uint turn, uint place) {
-  const auto slice = [&](uint i) {
-    return Slice<T>(source, result, gamma, beta, p, i / p.groups, i % p.groups * p.group, place);
+                            device const float* beta, constant GroupNormalization& p, uint2 group, uint place) {
+  const auto slice = [&](uint image) {
+    return Slice<T>(source, result, gamma, beta, p, min(image, p.source.images - 1), group.x * p.group, place);
   };
-  const uint last = p.end(turn) - 1;
-  uint i = p.first(turn);
-  Normal normal = normalize_wide<Step::first, T, streams>(slice(i), slice(i).source, {0, 0}, p, place);
-  for (; i < last; ++i)
-    normal = normalize_wide<Step::middle, T, streams>(slice(i), slice(i + 1).source, normal, p, place);
-  normalize_wide<Step::last, T, streams>(slice(i), slice(i).source, normal, p, place);
+  const auto pair = [&](uint i) { return Pair<T>{{slice(2 * i), slice(2 * i + 1)}}; };
+  const uint last = min((group.y + 1) * p.in_turn, (p.source.images + 1) / 2) - 1;
+  uint i = group.y * p.in_turn;
+  Normals normals = normalize_wide<Step::first, streams>(pair(i), pair(i), {}, p, place);
+  for (; i < last; ++i) normals = normalize_wide<Step::middle, streams>(pair(i), pair(i + 1), normals, p, place);
+  normalize_wide<Step::last, streams>(pair(i), pair(i), normals, p, place);
 }
 
 // The numbers of an image's channels, in the threadgroup's memory: of the image whose statistics are made, and of the one
@@ -129,8 +139,8 @@ void take_pixels(Slice<T> image, device const T* next, constant GroupNormalizati
   const ulong stride = p.source.pixel_stride, result_stride = p.result.pixel_stride;
   device const T *numbers = image.source + first * stride, *next_numbers = next + first * stride;
   device T* results = image.result + first * result_stride;
-  for_each_column(place, p.source.channels, [&](uint i) {
-    if (step != Step::last) {
+  if (step != Step::last)
+    for_each_column(place, p.source.channels, [&](uint i) {
       const float mean = own.means[i];
       float sum = 0, squares = 0;
       for (uint k = 0; k < rows; ++k) {
@@ -141,13 +151,13 @@ void take_pixels(Slice<T> image, device const T* next, constant GroupNormalizati
       }
       own.part_sums[i] += sum;
       own.part_squares[i] += squares;
-    }
-    if (step != Step::first) {
-      const float center = own.centers[i], scale = own.scales[i], shift = image.beta[i];
-      for (uint k = 0; k < rows; ++k)
-        put<streams>(results + k * result_stride + i, T(fma(float(numbers[k * stride + i]) - center, scale, shift)));
-    }
-  });
+    });
+  if (step != Step::first)
+    for (uint k = 0; k < rows; ++k)
+      for_each_column(place, p.source.channels, [&](uint i) {
+        put<streams>(results + k * result_stride + i,
+                     T(fma(float(numbers[k * stride + i]) - own.centers[i], own.scales[i], image.beta[i])));
+      });
 }
 
 // Mean and variance of a channel's group, of those of its channels.
@@ -202,8 +212,8 @@ void normalize_images_in_turn(device const T* source, device T* result, device c
                               device const float* beta, constant GroupNormalization& p, Channels channels, uint turn,
                               uint place) {
   const auto image = [&](uint i) { return Slice<T>(source, result, gamma, beta, p, i, 0, place); };
-  const uint last = p.end(turn) - 1;
-  uint i = p.first(turn);
+  const uint last = min((turn + 1) * p.in_turn, p.source.images) - 1;
+  uint i = turn * p.in_turn;
   normalize_image<Step::first, T, streams>(image(i), image(i).source, p, channels, place);
   for (; i < last; ++i) normalize_image<Step::middle, T, streams>(image(i), image(i + 1).source, p, channels, place);
   normalize_image<Step::last, T, streams>(image(i), image(i).source, p, channels, place);
@@ -213,11 +223,11 @@ void normalize_images_in_turn(device const T* source, device T* result, device c
   [[host_name("group_normalization_wide_" #T)]] kernel void group_normalization_wide_##T(                              \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* gamma [[buffer(2)]],   \
       device const float* beta [[buffer(3)]], constant GroupNormalization& p [[buffer(4)]],                            \
-      uint turn [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                        \
+      uint2 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                      \
     if (fills_caches)                                                                                                  \
-      normalize_wide_in_turn<T, true>(source, result, gamma, beta, p, turn, place);                                    \
+      normalize_wide_in_turn<true>(source, result, gamma, beta, p, group, place);                                      \
     else                                                                                                               \
-      normalize_wide_in_turn<T, false>(source, result, gamma, beta, p, turn, place);                                   \
+      normalize_wide_in_turn<false>(source, result, gamma, beta, p, group, place);                                     \
   }                                                                                                                    \
   [[host_name("group_normalization_image_" #T)]] kernel void group_normalization_image_##T(                            \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* gamma [[buffer(2)]],   \

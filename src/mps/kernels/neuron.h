@@ -26,10 +26,12 @@ enum NeuronType : uint {
   neuron_gelu,
 };
 
-// Both tails keep their digits.
-inline float sigmoid(float x) {
-  const float e = exp(-abs(x));
-  return (x >= 0 ? 1.0f : e) / (1 + e);
+inline float sigmoid(float x) { return 1 / (1 + exp(-x)); }
+
+// Both sides are always computed: that is faster than to branch.
+inline float exponential_linear_unit(float x, float a) {
+  const float below = a * exp_of_negative_minus_1(x);
+  return x >= 0 ? x : below;
 }
 
 inline float neuron(uint type, float x, NeuronParameters p) {
@@ -44,7 +46,7 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
     case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp(-abs(p.b * x))));
     case neuron_soft_sign: return x / (1 + abs(x));
-    case neuron_elu: return x >= 0 ? x : p.a * exp_of_negative_minus_1(x);
+    case neuron_elu: return exponential_linear_unit(x, p.a);
     case neuron_relu_n: return min(x >= 0 ? x : p.a * x, p.b);
     case neuron_power: return pow(p.a * x + p.b, p.c);
     case neuron_exponential: return pow(p.c, p.a * x + p.b);

@@ -32,10 +32,10 @@ size_t rows_in_turn(size_t rows) {
   return std::clamp<size_t>(rows / groups, 1, most);
 }
 
-size_t slices_in_turn(size_t slices) {
-  constexpr size_t most = 64, groups_of_processor = 2;
+size_t images_in_turn(size_t images) {
+  constexpr size_t most = 256;
   const size_t processors = std::max(1u, std::thread::hardware_concurrency());
-  return std::clamp<size_t>(slices / (groups_of_processor * processors), 1, most);
+  return std::min((images + processors - 1) / processors, most);
 }
 
 bool fills_caches(MTL::Device* device, size_t bytes) {
