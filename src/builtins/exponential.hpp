@@ -31,10 +31,11 @@ METALLOID_INLINE float exp_shifted(float x, int shift) {
   return scale(fraction, n.integer + shift);
 }
 
-METALLOID_INLINE float exp2_short(float x) {
-  x = clamp(x, -151.0f, 129.0f);
-  const Rounded n = round_scaled(x, 1.0f);
-  return scale(exp2_fraction_fast(x - n.value), n.integer);
+// 2^(x * factor)
+METALLOID_INLINE float exp2_short(float x, float factor = 1.0f) {
+  x = clamp(x, -151.0f / factor, 129.0f / factor);
+  const Rounded n = round_scaled(x, factor);
+  return scale(exp2_fraction_fast(fma(x, factor, -n.value)), n.integer);
 }
 
 }  // namespace metalloid::builtins

@@ -159,6 +159,52 @@ TEST_P(GroupNormalizationTest, NormalizesGroupsOfChannelsTogether) {
   }
 }
 
+// CPUs have a SIMD-group make the statistics of an image while it gives the results of the one before.
+TEST_P(GroupNormalizationTest, NormalizesManyImagesAsItDoesOne) {
+  struct Case {
+    PictureShape shape;
+    size_t groups;
+  };
+  for (const Case& c :
+       {Case{{13, 9, 40, 41, float32}, 8}, Case{{9, 7, 33, 23, float32}, 33}, Case{{16, 8, 12, 17, float16}, 3},
+        Case{{9, 11, 96, 19, float32}, 1}, Case{{1, 1, 150, 37, float16}, 3}, Case{{1, 1, 4099, 29, float32}, 1}}) {
+    GroupSource channels(c.shape.channels, c.groups, random);
+    const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(device.get(), &channels));
+    Tensor source = random_tensor(c.shape, 8, 12), empty(c.shape);
+    const Images sources = images_with(source), results = images_with(empty);
+    ASSERT_EQ(
+        run([&](MTL::CommandBuffer* commands) { kernel->encodeBatch(commands, batch_of(sources), batch_of(results)); }),
+        "");
+    expect_near(numbers_of(results), normalized(source, channels, c.groups),
+                4 * rounding_of(type_of(c.shape.format)) + 256 * 0x1p-22, "many images");
+  }
+}
+
+// Sums of squares must not cancel where the pixels that come first lie far from all others, nor where all lie far from
+// 0.
+TEST_P(GroupNormalizationTest, KeepsItsPrecisionWherePixelsDrift) {
+  const PictureShape shape{16, 20, 8, 9, float32};
+  GroupSource channels(shape.channels, 8, random);
+  const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(device.get(), &channels));
+  for (const double first : {-1e5, 0.0, 100.0}) {
+    Tensor source = random_tensor(shape, 100, 101), empty(shape);
+    for (size_t image = 0; image < shape.images; ++image)
+      for (size_t y = 0; y < shape.height; ++y)
+        for (size_t x = 0; x < shape.width; ++x)
+          for (size_t channel = 0; channel < shape.channels; ++channel) {
+            double& number = source.at(image, x, y, channel);
+            number = float(x == 0 && y == 0 ? first : number + double(y) * double(image));
+          }
+    const Images sources = images_with(source), results = images_with(empty);
+    ASSERT_EQ(
+        run([&](MTL::CommandBuffer* commands) { kernel->encodeBatch(commands, batch_of(sources), batch_of(results)); }),
+        "");
+    // Results are below 18, the deviations of 320 numbers from their mean; inputs near 200 have differences from the
+    // mean that lose eight bits.
+    expect_near(numbers_of(results), normalized(source, channels, 8), 1e-3, "drifting images");
+  }
+}
+
 TEST_P(GroupNormalizationTest, IsLayerNormalizationOfPixelsWithOneGroup) {
   const PictureShape shape{1, 1, 45, 6};
   GroupSource channels(shape.channels, 1, random);

@@ -94,6 +94,35 @@ TEST_P(MatrixBatchNormalizationTest, NormalisesByTheStatisticsOfTheRowsOrByGiven
       }
 }
 
+// Columns of several blocks and of more than one span, whose first rows lie far from all others, and all far from 0.
+TEST_P(MatrixBatchNormalizationTest, KeepsThePrecisionOfStatisticsWhereRowsDrift) {
+  const MatrixShape shape{.rows = 203, .columns = 2085}, of_columns{.rows = 1, .columns = shape.columns};
+  Numbers x(device.get(), shape), y(device.get(), shape), mean(device.get(), of_columns),
+      variance(device.get(), of_columns);
+  for (size_t row = 0; row < shape.rows; ++row)
+    for (size_t i = 0; i < shape.columns; ++i) {
+      const double noise = double((row * 31 + i * 17) % 101) / 101;
+      x.set(row, i, row == 0 && i % 3 == 0 ? -1e4 : 100 + noise + double(row) * double(i % 2) / 10);
+    }
+  const auto means = vector_of(mean), variances = vector_of(variance);
+  const auto kernel = NS::TransferPtr(MPS::MatrixBatchNormalization::alloc()->init(device.get()));
+  kernel->setEpsilon(float(epsilon));
+  kernel->setComputeStatistics(true);
+  ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+              kernel->encode(commands, x.matrix(), means.get(), variances.get(), nullptr, nullptr, y.matrix());
+            }),
+            "");
+  for (size_t i = 0; i < shape.columns; i += 7) {
+    const Column expected = column_of(x, i, nullptr, nullptr);
+    const double deviation = std::sqrt(expected.variance() + epsilon);
+    ASSERT_NEAR(mean.at(0, i), expected.mean(), 1e-6 * (100 + deviation)) << "column " << i;
+    ASSERT_NEAR(variance.at(0, i), expected.variance(), 1e-5 * expected.variance()) << "column " << i;
+    // The mean is a float near 100, and deviations are as small as a third.
+    for (size_t row = 0; row < shape.rows; ++row)
+      ASSERT_NEAR(y.at(row, i), (x.at(row, i) - expected.mean()) / deviation, 1e-4) << row << ", " << i;
+  }
+}
+
 TEST_P(MatrixBatchNormalizationTest, GivesTheGradientsOfDataGammaAndBeta) {
   const size_t rows = 12, columns = 33;
   Numbers g = random_matrix({.rows = rows, .columns = columns}, -1, 1);

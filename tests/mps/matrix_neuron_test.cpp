@@ -55,6 +55,43 @@ TEST_P(MatrixNeuronTest, SaturatesFarFromZeroAndKeepsNaNs) {
   }
 }
 
+// They are polynomials, of which each has its own way to be wrong: near 0, where terms cancel, and where it ends.
+TEST_P(MatrixNeuronTest, IsExactToAFewUnitsInTheLastPlace) {
+  constexpr double unit = 0x1p-23;
+  struct Case {
+    MPS::CNNNeuronType type;
+    double (*truth)(double x);
+    double (*size)(double x);  // what the error is relative to
+    double units;
+  };
+  const Case cases[] = {
+      {MPS::CNNNeuronTypeTanH, [](double x) { return std::tanh(x); }, [](double x) { return std::tanh(x); }, 4},
+      {MPS::CNNNeuronTypeELU, [](double x) { return x >= 0 ? x : std::expm1(x); },
+       [](double x) { return std::expm1(-std::abs(x)); }, 3},
+      // Of a normal distribution and its slope.
+      {MPS::CNNNeuronTypeGeLU, [](double x) { return x / 2 * std::erfc(-x * std::sqrt(0.5)); },
+       [](double x) { return x; }, 3}};
+  const MatrixShape shape{.rows = 3, .columns = 4001};
+  Numbers input(device.get(), shape), result(device.get(), shape);
+  for (size_t i = 0; i < shape.columns; ++i) {
+    input.set(0, i, double(i) / 200 - 10);
+    input.set(1, i, (i % 2 ? 1 : -1) * std::exp2(double(i) / 100 - 30));
+    input.set(2, i, double(i) / 4000 - 0.5);
+  }
+  for (const Case& c : cases) {
+    const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(device.get()));
+    kernel->setNeuronType(c.type, 1, 1, 1);
+    ASSERT_EQ(
+        run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, input.matrix(), nullptr, result.matrix()); }),
+        "");
+    for (size_t row = 0; row < shape.rows; ++row)
+      for (size_t i = 0; i < shape.columns; ++i) {
+        const double x = input.at(row, i), size = std::abs(c.size(x));
+        ASSERT_NEAR(result.at(row, i), c.truth(x), c.units * unit * size) << "neuron " << c.type << " of " << x;
+      }
+  }
+}
+
 // CPUs write what is larger than their caches past them, by other instructions.
 TEST_P(MatrixNeuronTest, OfAMatrixLargerThanCachesIsThatOfItsNumbers) {
   const MatrixShape shape{.rows = 2100, .columns = 4003};

@@ -14,9 +14,8 @@ constexpr size_t simdgroup = 32;
 // As kernels/group_normalization.metal has it.
 struct KernelGroupNormalization {
   KernelImageTensor source, result;
-  uint32_t group;
+  uint32_t group, in_turn;
   float epsilon;
-  uint64_t next;
 };
 
 }  // namespace
@@ -24,7 +23,7 @@ struct KernelGroupNormalization {
 bool encode_group_normalization_at_once(Encoding& encoding, const ImageTensor& source, const ImageTensor& result,
                                         size_t groups, const ChannelPair& gamma_and_beta, float epsilon) {
   if (is_gpu(encoding.device())) return false;
-  constexpr size_t columns_together = 1024;  // as kernels/columns.h has it
+  constexpr size_t most_channels = 1024;  // as kernels/group_normalization.metal has it
   const size_t group = source.channels / groups, pixels = source.width * source.height;
   const auto has_gaps = [](const ImageTensor& tensor) {
     return tensor.row_stride != tensor.width * tensor.pixel_stride;
@@ -32,7 +31,7 @@ bool encode_group_normalization_at_once(Encoding& encoding, const ImageTensor& s
   if (has_gaps(source) || has_gaps(result)) return false;
   // Groups of several pixels lie in pieces, which are read better with those between them.
   const bool is_wide = group >= simdgroup && (groups == 1 || pixels == 1);
-  if (!is_wide && source.channels > columns_together) return false;
+  if (!is_wide && source.channels > most_channels) return false;
   // What a SIMD-group takes must stay near it; where there are few, other processors would be idle.
   constexpr size_t most_bytes = size_t{2} << 20, most_bytes_of_few = size_t{64} << 10, few = 4;
   const size_t slices = source.images * (is_wide ? groups : 1);
@@ -44,13 +43,16 @@ bool encode_group_normalization_at_once(Encoding& encoding, const ImageTensor& s
     made.height = 1;
     return made;
   };
-  const KernelGroupNormalization numbers{in_one_line(source), in_one_line(result), uint32_t(group), epsilon,
-                                         is_wide && groups > 1 ? group : source.image_stride};
+  const size_t pairs = (source.images + 1) / 2;
+  const size_t in_turn = images_in_turn(is_wide ? pairs : source.images);
+  const KernelGroupNormalization numbers{in_one_line(source), in_one_line(result), uint32_t(group), uint32_t(in_turn),
+                                         epsilon};
   const bool streams =
       fills_caches(encoding.device(), result.images * pixels * result.channels * result.number_bytes());
   encoding.dispatch(
       {fmt::format("group_normalization_{}_{}", is_wide ? "wide" : "image", metal_name_of(source.type)), {streams}},
-      is_wide ? MTL::Size(simdgroup * groups, source.images, 1) : MTL::Size(simdgroup * source.images, 1, 1),
+      is_wide ? MTL::Size(simdgroup * groups, (pairs + in_turn - 1) / in_turn, 1)
+              : MTL::Size(simdgroup * ((source.images + in_turn - 1) / in_turn), 1, 1),
       MTL::Size(simdgroup, 1, 1), source.place, result.place, Operand{gamma_and_beta.first.get()},
       Operand{gamma_and_beta.second.get()}, numbers);
   return true;

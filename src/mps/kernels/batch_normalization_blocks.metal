@@ -1,5 +1,5 @@
 // Batch normalisation of matrices, and of images whose pixels are rows, for CPUs. A SIMD-group has a block: some columns
-// of some rows.
+// of some rows. Statistics are made from the first block on, and results from the last, which the caches still have.
 #include "columns.h"
 #include "neuron.h"
 
@@ -15,6 +15,7 @@ struct Blocks {
   RowStrides source, result;
   Span span;  // of at most columns_together
 
+  uint blocks() const constant { return (rows + rows_of_block - 1) / rows_of_block; }
   uint first_row(uint block) const constant { return block * rows_of_block; }
   uint end_row(uint block) const constant { return min(first_row(block) + rows_of_block, rows); }
   uint rows_in(uint block) const constant { return end_row(block) - first_row(block); }
@@ -22,7 +23,7 @@ struct Blocks {
 
 template <typename T>
 void combine_statistics(device const float* partial, device T* mean, device T* variance, constant Blocks& p) {
-  const uint blocks = (p.rows + p.rows_of_block - 1) / p.rows_of_block;
+  const uint blocks = p.blocks();
   const ulong stride = 2 * ulong(p.span.columns);
   float sum = 0, squares = 0;
   for (uint block = 0; block < blocks; ++block) sum = fma(partial[block * stride], float(p.rows_in(block)), sum);
@@ -39,9 +40,12 @@ template <typename T, bool streams>
 void normalize(device const T* source, device T* result, threadgroup const float* means,
                threadgroup const float* scales, threadgroup const float* shifts, constant Blocks& p, uint block,
                uint place, uint count) {
-  write_rows<Rows::apart, streams>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
-                      [&](float x, uint i) {
-                        return neuron(neuron_type, fma(x - means[i], scales[i], shifts[i]), p.parameters);
+  write_rows<streams>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
+                      [&](uint i) {
+                        const float mean = means[i], scale = scales[i], shift = shifts[i];
+                        return [=, &p](float x) {
+                          return neuron(neuron_type, fma(x - mean, scale, shift), p.parameters);
+                        };
                       });
 }
 
@@ -53,8 +57,7 @@ void normalize(device const T* source, device T* result, threadgroup const float
     threadgroup float *means = all_means + place, *squares = all_squares + place;                                     \
     const uint first = p.span.first(group.x), count = p.span.count(group.x);                                          \
     partial += 2 * ulong(group.y) * p.span.columns + first + place;                                                   \
-    for_each_column(place, count, [&](uint i) { squares[i] = 0; });                                                   \
-    find_means<Rows::apart>(source + first + place, p.source.row, p.first_row(group.y), p.end_row(group.y), means, squares,\
+    find_means(source + first + place, p.source.row, p.first_row(group.y), p.end_row(group.y), means, squares,\
                place, count);                                                                                         \
     for_each_column(place, count, [&](uint i) {                                                                       \
       partial[i] = means[i];                                                                                          \
@@ -82,9 +85,10 @@ void normalize(device const T* source, device T* result, threadgroup const float
     });                                                                                                               \
     source += group.z * p.source.matrix + first + place;                                                              \
     result += group.z * p.result.matrix + first + place;                                                              \
+    const uint block = p.blocks() - 1 - group.y;                                                                      \
     if (fills_caches)                                                                                                 \
-      normalize<T, true>(source, result, means, scales, shifts, p, group.y, place, count);                            \
+      normalize<T, true>(source, result, means, scales, shifts, p, block, place, count);                              \
     else                                                                                                              \
-      normalize<T, false>(source, result, means, scales, shifts, p, group.y, place, count);                           \
+      normalize<T, false>(source, result, means, scales, shifts, p, block, place, count);                             \
   }
 METAL_EACH_FLOAT(BATCH_BLOCKS)

@@ -1,59 +1,70 @@
 // Columns of a SIMD-group of a CPU: few enough for numbers that belong to them, which are in the threadgroup's memory, to
-// stay in the nearest cache, while rows pass by. All pointers are to the thread's first column.
+// stay in the nearest cache, while rows pass by, which lie so far apart that processors are told what comes next. All
+// pointers are to the thread's first column.
 #pragma once
 
 #include "rows.h"
 #include "streaming.h"
 
-constant constexpr uint columns_together = 1024;
+constant constexpr uint columns_together = 2048;
 
-// Whether rows lie so far apart that processors do not see what comes next, and are told.
-enum class Rows { apart, side_by_side };
-
-// Adds to each column's sum what `term` makes of its numbers and the column, four rows at a time.
-template <Rows lie, typename T, typename Term>
-void sum_rows(device const T* source, ulong stride, uint first, uint end, threadgroup float* sums, uint place,
-              uint count, Term term) {
-  uint row = first;
-  for (; row + 4 <= end; row += 4) {
-    device const T* numbers = source + row * stride;
-    for_each_column(place, count, [&](uint i) {
-      for (uint k = 4; k < 8; ++k)
-        if (lie == Rows::apart) fetch_ahead(numbers + k * stride + i);
-      sums[i] += (term(numbers[i], i) + term(numbers[stride + i], i)) +
-                 (term(numbers[2 * stride + i], i) + term(numbers[3 * stride + i], i));
-    });
-  }
-  for (; row < end; ++row) {
-    device const T* numbers = source + row * stride;
-    for_each_column(place, count, [&](uint i) { sums[i] += term(numbers[i], i); });
-  }
+// Adds to each column's sums, which are of differences from its number in the first row and of their squares.
+template <uint rows, typename T>
+void sum_rows(device const T* numbers, ulong stride, device const T* first_row, threadgroup float* sums,
+              threadgroup float* squares, uint place, uint count) {
+  for_each_column(place, count, [&](uint i) {
+    const float origin = first_row[i];
+    float sum = 0, square = 0;
+    for (uint k = 0; k < rows; ++k) {
+      fetch_ahead(numbers + (rows + k) * stride + i);
+      const float difference = float(numbers[k * stride + i]) - origin;
+      sum += difference;
+      square = fma(difference, difference, square);
+    }
+    sums[i] += sum;
+    squares[i] += square;
+  });
 }
 
-// Means of rows, then the squares of differences while they are near, which are added: nothing cancels.
-template <Rows lie, typename T>
+// Means of rows, and the sums of squared differences from them. The numbers of the first row are as near to the means as
+// numbers are, so that what cancels is small beside the variance.
+template <typename T>
 void find_means(device const T* source, ulong stride, uint first, uint end, threadgroup float* means,
                 threadgroup float* squares, uint place, uint count) {
-  for_each_column(place, count, [&](uint i) { means[i] = 0; });
-  sum_rows<lie>(source, stride, first, end, means, place, count, [](float x, uint) { return x; });
+  device const T* first_row = source + first * stride;
+  for_each_column(place, count, [&](uint i) { means[i] = squares[i] = 0; });
+  uint row = first;
+  for (; row + 4 <= end; row += 4)
+    sum_rows<4>(source + row * stride, stride, first_row, means, squares, place, count);
+  for (; row < end; ++row) sum_rows<1>(source + row * stride, stride, first_row, means, squares, place, count);
   const float share = 1.0f / (end - first);
-  for_each_column(place, count, [&](uint i) { means[i] *= share; });
-  sum_rows<lie>(source, stride, first, end, squares, place, count, [&](float x, uint i) {
-    const float difference = x - means[i];
-    return difference * difference;
+  for_each_column(place, count, [&](uint i) {
+    const float sum = means[i], difference = sum * share;
+    means[i] = float(first_row[i]) + difference;
+    squares[i] = fma(-sum, difference, squares[i]);
   });
 }
 
 // What `make` makes of each number and its column.
-template <Rows lie, bool streams, typename T, typename Make>
+template <uint rows, bool streams, typename T, typename Make>
+void write_rows(device const T* source, ulong source_stride, device T* result, ulong result_stride, uint place,
+                uint count, Make make) {
+  for_each_column(place, count, [&](uint i) {
+    const auto made = make(i);
+    for (uint k = 0; k < rows; ++k) {
+      fetch_ahead(source + (rows + k) * source_stride + i);
+      put<streams>(result + k * result_stride + i, T(made(float(source[k * source_stride + i]))));
+    }
+  });
+}
+template <bool streams, typename T, typename Make>
 void write_rows(device const T* source, ulong source_stride, device T* result, ulong result_stride, uint first,
                 uint end, uint place, uint count, Make make) {
-  for (uint row = first; row < end; ++row) {
-    device const T* numbers = source + row * source_stride;
-    device T* results = result + row * result_stride;
-    for_each_column(place, count, [&](uint i) {
-      if (lie == Rows::apart) fetch_ahead(numbers + source_stride + i);
-      put<streams>(results + i, T(make(float(numbers[i]), i)));
-    });
-  }
+  uint row = first;
+  for (; row + 2 <= end; row += 2)
+    write_rows<2, streams>(source + row * source_stride, source_stride, result + row * result_stride, result_stride,
+                           place, count, make);
+  for (; row < end; ++row)
+    write_rows<1, streams>(source + row * source_stride, source_stride, result + row * result_stride, result_stride,
+                           place, count, make);
 }

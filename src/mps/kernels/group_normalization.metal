@@ -1,31 +1,22 @@
-// Instance and group normalization in one step, for CPUs and images that fit their caches: a SIMD-group finds means and
-// variances of an image, or of a wide group of its channels, and normalizes it while it is near. Memory is read once and
-// written once.
+// Instance and group normalization in one step, for CPUs and images that fit their caches: what a SIMD-group finds means
+// and variances of, it normalizes while it is near. Memory is read once and written once.
 //
-// The numbers of a wide group are shared by all threads; of other images a thread has some channels.
-#include "columns.h"
+// A SIMD-group has several images in turn: while the results of one leave, statistics are made of the next, so that
+// memory is read and written at the same time. The numbers of a wide group are shared by all threads; of other images a
+// thread has some channels.
 #include "image.h"
+#include "rows.h"
+#include "streaming.h"
 
 constant uint fills_caches [[function_constant(0)]];
 
+constant constexpr uint most_channels = 1024;  // of an image whose threads have some each
+
 struct GroupNormalization {
   ImageTensor source, result;
-  uint group;  // channels
+  uint group;    // channels
+  uint in_turn;  // images, or pairs of them, that a SIMD-group has one after the other
   float epsilon;
-  ulong next;  // numbers from a slice to the one that is taken after it
-};
-
-// The mean of numbers that come in parts, and what the distances between the parts' means add to their squared
-// differences. A part's own are found while it is in the nearest cache, in two steps, so that nothing cancels.
-struct Parts {
-  float count = 0, mean = 0, squares = 0;
-
-  void add(float more, float more_mean) thread {
-    const float difference = more_mean - mean, share = more / (count + more);
-    mean += difference * share;
-    squares += difference * difference * (count * share);
-    count += more;
-  }
 };
 
 // From a thread's first channel on.
@@ -43,47 +34,131 @@ struct Slice {
         beta(beta + first_channel + place) {}
 };
 
-template <typename T, bool streams>
-void normalize_wide(Slice<T> slice, constant GroupNormalization& p, uint place) {
-  const uint pixels_of_part = max(4096 / p.group, 1u), stride = p.source.pixel_stride;
-  Parts parts;
-  float squares = 0;
-  for (uint y = 0; y < p.source.height; ++y) {
-    device const T* row = slice.source + ulong(y) * p.source.row_stride;
-    for (uint first = 0; first < p.source.width; first += pixels_of_part) {
-      const uint end = min(first + pixels_of_part, p.source.width);
-      float sum = 0;
-      for (uint x = first; x < end; ++x) {
-        device const T* numbers = row + ulong(x) * stride;
-        for_each_column(place, p.group, [&](uint i) { sum += float(numbers[i]); });
-      }
-      const float count = float(end - first) * p.group, mean = simd_sum(sum) / count;
-      for (uint x = first; x < end; ++x) {
-        device const T* numbers = row + ulong(x) * stride;
-        for_each_column(place, p.group, [&](uint i) {
-          fetch_ahead(numbers + p.next + i);
-          const float difference = float(numbers[i]) - mean;
-          squares = fma(difference, difference, squares);
-        });
-      }
-      parts.add(count, mean);
-    }
+// What is done with an image, or two, in a step: its results, and the statistics of the next. In the first step of a
+// SIMD-group there is nothing to give yet, and in the last nothing more to find out.
+enum class Step { first, middle, last };
+
+// The mean of numbers that come in parts, and their squared differences from it. A part's own are found while it is near,
+// in two steps, so that nothing cancels; a thread has some of them.
+struct Parts {
+  float count = 0, mean = 0, squares = 0, own_squares = 0;
+
+  void add(float more, float more_mean) thread {
+    const float difference = more_mean - mean, share = more / (count + more);
+    mean += difference * share;
+    squares += difference * difference * (count * share);
+    count += more;
   }
-  const float mean = parts.mean, inverse = 1 / sqrt((simd_sum(squares) + parts.squares) / parts.count + p.epsilon);
-  for (uint y = 0; y < p.source.height; ++y)
-    for (uint x = 0; x < p.source.width; ++x) {
-      device const T* numbers = slice.source + ulong(y) * p.source.row_stride + ulong(x) * stride;
-      device T* results = slice.result + ulong(y) * p.result.row_stride + ulong(x) * p.result.pixel_stride;
+  float variance() const thread { return (simd_sum(own_squares) + squares) / count; }
+};
+
+// Two slices, of the same group, since gammas and betas come from the caches once for both. They are the same where one
+// is left.
+template <typename T>
+struct Pair {
+  Slice<T> slices[2];
+};
+struct Normals {
+  float means[2], inverses[2];  // of deviations
+};
+
+template <Step step, bool streams, typename T>
+Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant GroupNormalization& p, uint place) {
+  const uint pixels = p.source.width, pixels_of_part = clamp(4096 / p.group, 1u, pixels);
+  const ulong stride = p.source.pixel_stride;
+  const ulong ahead = pixels_of_part < pixels ? pixels_of_part * stride : 2 * p.source.image_stride;
+  Parts parts[2];
+  for (uint first = 0; first < pixels; first += pixels_of_part) {
+    const uint end = min(first + pixels_of_part, pixels);
+    float sums[2] = {0, 0};
+    for (uint x = first; x < end; ++x) {
+      const ulong from = x * stride, to = ulong(x) * p.result.pixel_stride;
       for_each_column(place, p.group, [&](uint i) {
-        put<streams>(results + i, T(fma((float(numbers[i]) - mean) * inverse, slice.gamma[i], slice.beta[i])));
+        if (step != Step::last)
+          for (uint k = 0; k < 2; ++k) {
+            fetch_ahead(next.slices[k].source + from + ahead + i);
+            sums[k] += float(next.slices[k].source[from + i]);
+          }
+        if (step != Step::first) {
+          const float gamma = now.slices[0].gamma[i], beta = now.slices[0].beta[i];
+          const float numbers[2] = {float(now.slices[0].source[from + i]), float(now.slices[1].source[from + i])};
+          for (uint k = 0; k < 2; ++k)
+            put<streams>(now.slices[k].result + to + i,
+                         T(fma((numbers[k] - normals.means[k]) * normals.inverses[k], gamma, beta)));
+        }
       });
     }
+    if (step == Step::last) continue;
+    const float count = float(end - first) * p.group;
+    const float means[2] = {simd_sum(sums[0]) / count, simd_sum(sums[1]) / count};
+    for (uint x = first; x < end; ++x)
+      for_each_column(place, p.group, [&](uint i) {
+        for (uint k = 0; k < 2; ++k) {
+          const float difference = float(next.slices[k].source[x * stride + i]) - means[k];
+          parts[k].own_squares = fma(difference, difference, parts[k].own_squares);
+        }
+      });
+    for (uint k = 0; k < 2; ++k) parts[k].add(count, means[k]);
+  }
+  if (step == Step::last) return normals;
+  return {{parts[0].mean, parts[1].mean},
+          {1 / sqrt(parts[0].variance() + p.epsilon), 1 / sqrt(parts[1].variance() + p.epsilon)}};
 }
 
-// The numbers of an image's channels, in the threadgroup's memory.
+template <bool streams, typename T>
+void normalize_wide_in_turn(device const T* source, device T* result, device const float* gamma,
+                            device const float* beta, constant GroupNormalization& p, uint2 group, uint place) {
+  const auto slice = [&](uint image) {
+    return Slice<T>(source, result, gamma, beta, p, min(image, p.source.images - 1), group.x * p.group, place);
+  };
+  const auto pair = [&](uint i) { return Pair<T>{{slice(2 * i), slice(2 * i + 1)}}; };
+  const uint last = min((group.y + 1) * p.in_turn, (p.source.images + 1) / 2) - 1;
+  uint i = group.y * p.in_turn;
+  Normals normals = normalize_wide<Step::first, streams>(pair(i), pair(i), {}, p, place);
+  for (; i < last; ++i) normals = normalize_wide<Step::middle, streams>(pair(i), pair(i + 1), normals, p, place);
+  normalize_wide<Step::last, streams>(pair(i), pair(i), normals, p, place);
+}
+
+// The numbers of an image's channels, in the threadgroup's memory: of the image whose statistics are made, and of the one
+// whose results are.
 struct Channels {
-  threadgroup float *means, *squares, *part_means, *scales;
+  threadgroup float *means, *squares, *part_sums, *part_squares;
+  threadgroup float *centers, *scales;
+
+  Channels at(uint place) const thread {
+    return {means + place,   squares + place, part_sums + place, part_squares + place,
+            centers + place, scales + place};
+  }
 };
+
+// Sums of a part are of differences from the mean of the image up to there, which at first is its first pixel: that is no
+// further from the part's mean than the image's numbers are from theirs, so what cancels is small beside their variance.
+template <uint rows, Step step, bool streams, typename T>
+void take_pixels(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels own, uint first,
+                 uint ahead, uint place) {
+  const ulong stride = p.source.pixel_stride, result_stride = p.result.pixel_stride;
+  device const T *numbers = image.source + first * stride, *next_numbers = next + first * stride;
+  device T* results = image.result + first * result_stride;
+  if (step != Step::last)
+    for_each_column(place, p.source.channels, [&](uint i) {
+      const float mean = own.means[i];
+      float sum = 0, squares = 0;
+      for (uint k = 0; k < rows; ++k) {
+        fetch_ahead(next_numbers + (ahead + k) * stride + i);
+        const float difference = float(next_numbers[k * stride + i]) - mean;
+        sum += difference;
+        squares = fma(difference, difference, squares);
+      }
+      own.part_sums[i] += sum;
+      own.part_squares[i] += squares;
+    });
+  if (step != Step::first)
+    for (uint k = 0; k < rows; ++k)
+      for_each_column(place, p.source.channels, [&](uint i) {
+        put<streams>(results + k * result_stride + i,
+                     T(fma(float(numbers[k * stride + i]) - own.centers[i], own.scales[i], image.beta[i])));
+      });
+}
 
 // Mean and variance of a channel's group, of those of its channels.
 inline float2 over_group(threadgroup const float* means, threadgroup const float* squares, float count, uint channel,
@@ -99,32 +174,49 @@ inline float2 over_group(threadgroup const float* means, threadgroup const float
   return float2(average, all_squares / (count * group));
 }
 
-template <typename T, bool streams>
-void normalize_image(Slice<T> image, constant GroupNormalization& p, Channels all, uint place) {
+template <Step step, typename T, bool streams>
+void normalize_image(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels all, uint place) {
   constexpr uint pixels_of_part = 64;
   const uint pixels = p.source.width, channels = p.source.channels;
-  const Channels own = {all.means + place, all.squares + place, all.part_means + place, all.scales + place};
-  for_each_column(place, channels, [&](uint i) { own.means[i] = own.squares[i] = 0; });
+  const Channels own = all.at(place);
+  for_each_column(place, channels, [&](uint i) {
+    own.means[i] = float(next[i]);
+    own.squares[i] = own.part_sums[i] = own.part_squares[i] = 0;
+  });
   for (uint first = 0; first < pixels; first += pixels_of_part) {
     const uint end = min(first + pixels_of_part, pixels);
-    find_means<Rows::side_by_side>(image.source, p.source.pixel_stride, first, end, own.part_means, own.squares, place, channels);
-    const float share = float(end - first) / end, weight = first * share;
+    uint x = first;
+    for (; x + 4 <= end; x += 4) take_pixels<4, step, streams>(image, next, p, own, x, pixels_of_part, place);
+    for (; x < end; ++x) take_pixels<1, step, streams>(image, next, p, own, x, pixels_of_part, place);
+    if (step == Step::last) continue;
+    const float count = end - first, share = count / end, weight = first * share;
     for_each_column(place, channels, [&](uint i) {
-      const float difference = own.part_means[i] - own.means[i];
+      const float sum = own.part_sums[i], difference = sum / count;
       own.means[i] = fma(difference, share, own.means[i]);
-      own.squares[i] = fma(difference * difference, weight, own.squares[i]);
+      own.squares[i] += fma(difference * difference, weight, own.part_squares[i] - sum * difference);
+      own.part_sums[i] = own.part_squares[i] = 0;
     });
   }
+  if (step == Step::last) return;
   simdgroup_barrier(mem_flags::mem_threadgroup);
-  threadgroup float *means = own.part_means, *scales = own.scales;
   for_each_column(place, channels, [&](uint i) {
     const float2 found = over_group(all.means, all.squares, pixels, i + place, p.group);
-    means[i] = found.x;
-    scales[i] = image.gamma[i] / sqrt(found.y + p.epsilon);
+    own.centers[i] = found.x;
+    own.scales[i] = image.gamma[i] / sqrt(found.y + p.epsilon);
   });
-  device const float* shifts = image.beta;
-  write_rows<Rows::side_by_side, streams>(image.source, p.source.pixel_stride, image.result, p.result.pixel_stride, 0, pixels, place,
-                      channels, [&](float x, uint i) { return fma(x - means[i], scales[i], shifts[i]); });
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+template <typename T, bool streams>
+void normalize_images_in_turn(device const T* source, device T* result, device const float* gamma,
+                              device const float* beta, constant GroupNormalization& p, Channels channels, uint turn,
+                              uint place) {
+  const auto image = [&](uint i) { return Slice<T>(source, result, gamma, beta, p, i, 0, place); };
+  const uint last = min((turn + 1) * p.in_turn, p.source.images) - 1;
+  uint i = turn * p.in_turn;
+  normalize_image<Step::first, T, streams>(image(i), image(i).source, p, channels, place);
+  for (; i < last; ++i) normalize_image<Step::middle, T, streams>(image(i), image(i + 1).source, p, channels, place);
+  normalize_image<Step::last, T, streams>(image(i), image(i).source, p, channels, place);
 }
 
 #define GROUP_NORMALIZATION(T)                                                                                         \
@@ -132,24 +224,22 @@ void normalize_image(Slice<T> image, constant GroupNormalization& p, Channels al
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* gamma [[buffer(2)]],   \
       device const float* beta [[buffer(3)]], constant GroupNormalization& p [[buffer(4)]],                            \
       uint2 group [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                      \
-    const Slice<T> slice(source, result, gamma, beta, p, group.y, group.x * p.group, place);                           \
     if (fills_caches)                                                                                                  \
-      normalize_wide<T, true>(slice, p, place);                                                                        \
+      normalize_wide_in_turn<true>(source, result, gamma, beta, p, group, place);                                      \
     else                                                                                                               \
-      normalize_wide<T, false>(slice, p, place);                                                                       \
+      normalize_wide_in_turn<false>(source, result, gamma, beta, p, group, place);                                     \
   }                                                                                                                    \
   [[host_name("group_normalization_image_" #T)]] kernel void group_normalization_image_##T(                            \
       device const T* source [[buffer(0)]], device T* result [[buffer(1)]], device const float* gamma [[buffer(2)]],   \
       device const float* beta [[buffer(3)]], constant GroupNormalization& p [[buffer(4)]],                            \
-      uint image [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                       \
-    threadgroup float means[columns_together], squares[columns_together];                                              \
-    threadgroup float part_means[columns_together], scales[columns_together];                                          \
-    const Slice<T> slice(source, result, gamma, beta, p, image, 0, place);                                             \
-    const Channels channels = {means, squares, part_means, scales};                                                    \
+      uint turn [[threadgroup_position_in_grid]], uint place [[thread_index_in_threadgroup]]) {                        \
+    threadgroup float means[most_channels], squares[most_channels], part_sums[most_channels];                          \
+    threadgroup float part_squares[most_channels], centers[most_channels], scales[most_channels];                      \
+    const Channels channels = {means, squares, part_sums, part_squares, centers, scales};                              \
     if (fills_caches)                                                                                                  \
-      normalize_image<T, true>(slice, p, channels, place);                                                             \
+      normalize_images_in_turn<T, true>(source, result, gamma, beta, p, channels, turn, place);                        \
     else                                                                                                               \
-      normalize_image<T, false>(slice, p, channels, place);                                                            \
+      normalize_images_in_turn<T, false>(source, result, gamma, beta, p, channels, turn, place);                       \
   }
 GROUP_NORMALIZATION(float)
 GROUP_NORMALIZATION(half)

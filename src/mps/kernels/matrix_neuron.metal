@@ -6,6 +6,7 @@
 constant uint neuron_type [[function_constant(0)]];
 constant uint has_bias [[function_constant(1)]];
 constant uint fills_caches [[function_constant(2)]];
+constant uint has_alpha [[function_constant(3)]];
 
 struct Shape {
   NeuronParameters parameters;
@@ -29,8 +30,9 @@ inline NeuronParameters parameters_of(NeuronParameters parameters, device const 
 template <typename T, bool streams>
 void give_neurons(device const T* source, device T* result, device const T* bias, device const float* channel_a,
                   constant Shape& shape, uint place, uint threads, uint count) {
+  const float alpha = has_alpha ? shape.alpha : 1.0f;
   for_each_column(place, threads, count, [&](uint i) {
-    put<streams>(result + i, T(neuron(neuron_type, neuron_input(source[i], shape.alpha, bias, i),
+    put<streams>(result + i, T(neuron(neuron_type, neuron_input(source[i], alpha, bias, i),
                                       parameters_of(shape.parameters, channel_a, i))));
   });
 }

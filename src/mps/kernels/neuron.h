@@ -26,39 +26,12 @@ enum NeuronType : uint {
   neuron_gelu,
 };
 
-// erf within 2 units in the last place of 1: the series near 0, and elsewhere 1 - t * e^(polynomial - x^2).
-inline float error_function(float x) {
-  const float y = abs(x), s = x * x;
-  const float near =
-      x * fma(s, fma(s, fma(s, fma(s, fma(s, -0.00085483f, 0.0052240f), -0.0268661f), 0.1128379f), -0.3761264f),
-              1.1283792f);
-  const float t = 1 / fma(0.5f, y, 1.0f);
-  float p = 0.17087277f;
-  p = fma(p, t, -0.82215223f);
-  p = fma(p, t, 1.48851587f);
-  p = fma(p, t, -1.13520398f);
-  p = fma(p, t, 0.27886807f);
-  p = fma(p, t, -0.18628806f);
-  p = fma(p, t, 0.09678418f);
-  p = fma(p, t, 0.37409196f);
-  p = fma(p, t, 1.00002368f);
-  p = fma(p, t, -1.26551223f);
-  const float far = copysign(1 - t * exp_of_negative(fma(-y, y, p)), x);
-  return y < 0.5f ? near : far;
-}
+inline float sigmoid(float x) { return 1 / (1 + exp(-x)); }
 
-// Both tails keep their digits.
-inline float sigmoid(float x) {
-  const float e = exp_of_negative(-abs(x));
-  return (x >= 0 ? 1.0f : e) / (1 + e);
-}
-
-// Near 0 a polynomial, because 1 - e cancels there.
-inline float hyperbolic_tangent(float x) {
-  const float y = abs(x), s = x * x, e = exp_of_negative(-2 * y);
-  const float tail =
-      fma(fma(fma(fma(-0x1.82884cp-8f, s, 0x1.54c3ep-6f), s, -0x1.b89abcp-5f), s, 0x1.1109bep-3f), s, -0x1.55553ep-2f);
-  return copysign(y < 0.6f ? fma(y * s, tail, y) : (1 - e) / (1 + e), x);
+// Both sides are always computed: that is faster than to branch.
+inline float exponential_linear_unit(float x, float a) {
+  const float below = a * exp_of_negative_minus_1(x);
+  return x >= 0 ? x : below;
 }
 
 inline float neuron(uint type, float x, NeuronParameters p) {
@@ -71,14 +44,14 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     case neuron_tanh: return p.a * hyperbolic_tangent(p.b * x);
     case neuron_absolute: return abs(x);
     // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
-    case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp_of_negative(-abs(p.b * x))));
+    case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp(-abs(p.b * x))));
     case neuron_soft_sign: return x / (1 + abs(x));
-    case neuron_elu: return x >= 0 ? x : p.a * exp_of_negative_minus_1(x);
+    case neuron_elu: return exponential_linear_unit(x, p.a);
     case neuron_relu_n: return min(x >= 0 ? x : p.a * x, p.b);
     case neuron_power: return pow(p.a * x + p.b, p.c);
     case neuron_exponential: return pow(p.c, p.a * x + p.b);
     case neuron_logarithm: return log(p.a * x + p.b) / log(p.c);
-    case neuron_gelu: return x * 0.5f * (1 + error_function(x * M_SQRT1_2_F));
+    case neuron_gelu: return x * normal_distribution(x);
     default: return x;
   }
 }
@@ -107,7 +80,7 @@ inline float neuron_slope(uint type, float x, NeuronParameters p) {
       const float y = 1 + abs(x);
       return 1 / (y * y);
     }
-    case neuron_elu: return x >= 0 ? 1 : p.a * exp_of_negative(x);
+    case neuron_elu: return x >= 0 ? 1 : p.a * exp(x);
     case neuron_relu_n: {
       const float y = x >= 0 ? x : p.a * x;
       return y >= p.b ? 0 : x >= 0 ? 1 : p.a;
@@ -115,8 +88,7 @@ inline float neuron_slope(uint type, float x, NeuronParameters p) {
     case neuron_power: return p.a * p.c * pow(p.a * x + p.b, p.c - 1);
     case neuron_exponential: return p.a * log(p.c) * pow(p.c, p.a * x + p.b);
     case neuron_logarithm: return p.a / ((p.a * x + p.b) * log(p.c));
-    case neuron_gelu:
-      return 0.5f * (1 + error_function(x * M_SQRT1_2_F)) + x * 0.39894228f * exp_of_negative(-0.5f * x * x);
+    case neuron_gelu: return normal_distribution(x) + x * 0.39894228f * exp(-0.5f * x * x);
     default: return 1;
   }
 }

@@ -1,5 +1,4 @@
 // Softmax of rows. A row is read three times, for its maximum, its sum and its result: it stays in the nearest cache.
-#include "short_functions.h"
 #include "rows.h"
 #include "streaming.h"
 
@@ -87,7 +86,7 @@ struct Rows {
       if (has_previous)
         put<streams>(previous_result + i,
                      T(logarithm ? float(previous[i]) - previous_change : powers[i] * previous_change));
-      const float power = exp_of_negative(float(numbers[i]) - largest);
+      const float power = exp(float(numbers[i]) - largest);
       if (!logarithm) powers[i] = power;
       sum += power;
     });

@@ -10,7 +10,7 @@
 namespace metalloid::mps {
 namespace {
 
-constexpr size_t columns_together = 1024;  // as kernels/columns.h has it
+constexpr size_t columns_together = 2048;  // as kernels/columns.h has it
 constexpr size_t simdgroup = 32;
 
 // As kernels/batch_normalization_blocks.metal has it.
@@ -24,7 +24,7 @@ struct KernelBlocks {
 
 struct Blocks {
   explicit Blocks(const ColumnsOfRows& source) : spans((source.columns + columns_together - 1) / columns_together) {
-    constexpr size_t numbers_that_stay_near = 32 << 10, fewest_rows = 16, enough_blocks = 64;
+    constexpr size_t numbers_that_stay_near = 128 << 10, fewest_rows = 16, enough_blocks = 64;
     const size_t most_rows = numbers_that_stay_near / std::min(source.columns, columns_together);
     rows = std::clamp(source.rows * spans / enough_blocks, fewest_rows, std::max(fewest_rows, most_rows));
     count = (source.rows + rows - 1) / rows;

@@ -52,7 +52,7 @@ void encode_neuron(Encoding& encoding, const NeuronHolder& holder, double alpha,
   const SpanThreads all = threads_over_spans(encoding.device(), columns, rows, source.matrices);
   const bool streams = fills_caches(encoding.device(), bytes_of(result.type, columns * rows * source.matrices));
   encoding.dispatch({fmt::format("matrix_neuron_{}", metal_name_of(source.type)),
-                     {uint32_t(holder.neuron.type), bool(bias), streams}},
+                     {uint32_t(holder.neuron.type), bool(bias), streams, float(alpha) != 1}},
                     all.threads, all.threadgroup, source.first, result.first, bias.first, holder.channel_parameters(),
                     Shape{holder.neuron.parameters, float(alpha), source.strides, result.strides, all.span});
 }

@@ -1,6 +1,7 @@
 #include "mps/matrix/rows.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "mps/core/device_kind.hpp"
 
@@ -29,6 +30,12 @@ SpanThreads threads_over_spans(MTL::Device* device, size_t columns, size_t rows,
 size_t rows_in_turn(size_t rows) {
   constexpr size_t most = 64, groups = 64;  // so many that threads are done at about the same time
   return std::clamp<size_t>(rows / groups, 1, most);
+}
+
+size_t images_in_turn(size_t images) {
+  constexpr size_t most = 256;
+  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
+  return std::min((images + processors - 1) / processors, most);
 }
 
 bool fills_caches(MTL::Device* device, size_t bytes) {

@@ -27,6 +27,9 @@ SpanThreads threads_over_spans(MTL::Device* device, size_t columns, size_t rows,
 // How many rows a SIMD-group of a CPU does in turn, where it does better with some than with one.
 size_t rows_in_turn(size_t rows);
 
+// The same of images, which are so large that few make a SIMD-group busy.
+size_t images_in_turn(size_t images);
+
 // Whether a kernel that writes so much does better to write past the caches: on CPUs.
 bool fills_caches(MTL::Device* device, size_t bytes);
 
