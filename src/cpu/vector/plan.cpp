@@ -149,8 +149,7 @@ Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::S
     if (!is_partial) {
       plan.entry = compiled.code->entry;
       plan.runs_many_groups = compiled.code->layout->runs_many_groups;
-      // Memory takes streams better a threadgroup at a time.
-      if (compiled.code->layout->spans_threadgroups && !wanted.streams && rest == 0 && threads.x == count)
+      if (compiled.code->layout->spans_threadgroups && rest == 0 && threads.x == count)
         at_once = std::max(1u, most_threads_of_row / count);
     }
     plan.entry_of_last = compiled.code->entry;
