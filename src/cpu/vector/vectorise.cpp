@@ -238,6 +238,7 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
   Widener widener(entry, shapes, loops, variant, restarts, explanation);
   llvm::Function* widened = widener.widen(problem);
   if (!widened) return Error{problem};
+  if (const auto lanes = find_lanes_of_streams(entry, loops, shapes)) note_lanes_of_streams(*widened, *lanes);
   return widened;
 }
 
