@@ -76,15 +76,15 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
 }
 
 void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses, uint32_t width,
-                bool needs_fibers, bool runs_many_groups, bool spans_threadgroups) {
+                uint32_t lanes_of_streams, bool needs_fibers, bool runs_many_groups, bool spans_threadgroups) {
   llvm::LLVMContext& context = module.getContext();
   auto number = [&](unsigned bits, uint64_t value) {
     return llvm::ConstantInt::get(llvm::IntegerType::get(context, bits), value);
   };
-  auto* description = llvm::ConstantStruct::getAnon({number(64, layout.bytes), number(64, layout.initial.size()),
-                                                     add_bytes(module, layout.initial), add_bytes(module, uses),
-                                                     number(32, width), number(8, needs_fibers),
-                                                     number(8, runs_many_groups), number(8, spans_threadgroups)});
+  auto* description = llvm::ConstantStruct::getAnon(
+      {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
+       add_bytes(module, uses), number(32, width), number(32, lanes_of_streams), number(8, needs_fibers),
+       number(8, runs_many_groups), number(8, spans_threadgroups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -161,8 +161,8 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   lower::expand_scaling(module);
   bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses, vector::each_thread_by_itself, /*needs_fibers=*/true, /*runs_many_groups=*/false,
-             /*spans_threadgroups=*/false);
+  add_layout(module, layout, uses, vector::each_thread_by_itself, vector::each_thread_by_itself, /*needs_fibers=*/true,
+             /*runs_many_groups=*/false, /*spans_threadgroups=*/false);
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);
@@ -231,9 +231,11 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
     *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};
     return success();
   }
-  const bool runs_many_groups = vector::runs_many_groups(*module.getFunction(lower::entry_name));
+  const llvm::Function& entry = *module.getFunction(lower::entry_name);
+  const bool runs_many_groups = vector::runs_many_groups(entry);
   const bool spans_threadgroups = runs_many_groups && layout.bytes == 0 && !knows_threadgroup(kernel.reflection());
-  add_layout(module, layout, uses, variant.width, waits_for_other_groups(module), runs_many_groups, spans_threadgroups);
+  add_layout(module, layout, uses, variant.width, vector::lanes_of_streams(entry).value_or(variant.width),
+             waits_for_other_groups(module), runs_many_groups, spans_threadgroups);
   return success();
 }
 

@@ -23,6 +23,7 @@ struct ObjectLayout {
   const char* initial;        // what the first bytes of threadgroup memory are when a threadgroup starts
   const bool* uses_argument;  // of each slot
   uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
+  uint32_t lanes_of_streams;  // on the vector engine: the width for grids that stream
   bool needs_fibers;          // on the vector engine: groups of a threadgroup wait for each other
   bool runs_many_groups;      // on the vector engine: one call of the entry runs ThreadState::groups
   bool spans_threadgroups;    // and they may be those of several threadgroups in a row, which it cannot tell apart

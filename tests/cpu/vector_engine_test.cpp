@@ -1,6 +1,7 @@
 // The vector engine at run time: how threadgroups are cut into groups, who waits for whom, what goes wrong.
 #include <stdlib.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <thread>
@@ -115,9 +116,10 @@ TEST(VectorEngine, ThreadgroupsThatAKernelCannotTellApartAllRunOnce) {
       const uint i = at.x + grid.x * (at.y + grid.y * at.z);
       out[i] += i * 64 + lane;
     })";
-  const Launch launches[] = {{{64 * 64, 1, 1}, {64, 1, 1}, {}},         {{100'000, 1, 1}, {256, 1, 1}, {}},
-                             {{32 * 333, 1, 1}, {32, 1, 1}, {}},        {{1024 * 9 + 5, 3, 1}, {1024, 1, 1}, {}},
-                             {{256 * 20 + 100, 3, 4}, {256, 1, 1}, {}}, {{256 * 20, 6, 2}, {128, 2, 1}, {}}};
+  const Launch launches[] = {{{64 * 64, 1, 1}, {64, 1, 1}, {}},        {{100'000, 1, 1}, {256, 1, 1}, {}},
+                             {{32 * 333, 1, 1}, {32, 1, 1}, {}},       {{48 * 200, 1, 1}, {48, 1, 1}, {}},
+                             {{1024 * 9 + 5, 3, 1}, {1024, 1, 1}, {}}, {{256 * 20 + 100, 3, 4}, {256, 1, 1}, {}},
+                             {{256 * 20, 6, 2}, {128, 2, 1}, {}}};
   for (const uint32_t width : widths) {
     VectorKernel vector(source, width);
     for (Launch launch : launches) {
@@ -320,6 +322,36 @@ TEST(VectorEngine, CompilesWhatADispatchNeedsThoughThePipelineWasToComeFromAnArc
   ASSERT_TRUE(second.pipeline) << second.error;
   std::vector<uint32_t> out(12);
   EXPECT_EQ(second.run({{12, 1, 1}, {8, 1, 1}, {buffer(out)}}), "");
+}
+
+// Groups have fewer lanes than usual if all that they write is words.
+TEST(VectorEngine, WritesAllOfAGridThatCachesDoNotHold) {
+  constexpr uint32_t threads = (1 << 23) + 100, n = threads - 50;
+  std::vector<uint32_t> in(threads), words(threads);
+  std::vector<uint8_t> small(threads);
+  for (uint32_t i = 0; i < threads; ++i) in[i] = i * 7 + 1;
+  const Setting engine("METALLOID_ENGINE", "vector");
+  for (const bool has_bytes : {false, true}) {
+    Kernel kernel(R"(
+      kernel void f(device uint* words, device const uint* in, device uchar* small, constant uint& n,
+                    uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+        if (i >= n) return;
+        words[i] = in[i] * 3 + lane;
+        )" + std::string(has_bytes ? "small[i] = in[i] + lane; }" : "}"));
+    ASSERT_TRUE(kernel.pipeline) << kernel.error;
+    for (const uint32_t threadgroup : {256, 48, 1000}) {
+      std::ranges::fill(words, 5);
+      std::ranges::fill(small, 5);
+      const std::string fault =
+          kernel.run({{threads, 1, 1}, {threadgroup, 1, 1}, {buffer(words), buffer(in), buffer(small), bytes(n)}});
+      ASSERT_EQ(fault, "");
+      for (uint32_t i = 0; i < threads; ++i) {
+        const uint32_t lane = i % threadgroup % 32;
+        ASSERT_EQ(words[i], i < n ? in[i] * 3 + lane : 5) << threadgroup << ", " << i;
+        ASSERT_EQ(small[i], has_bytes && i < n ? uint8_t(in[i] + lane) : 5) << threadgroup << ", " << i;
+      }
+    }
+  }
 }
 
 TEST(VectorEngine, WritesPastCachesAndFetchesAheadWhereAKernelAsksForIt) {

@@ -21,11 +21,13 @@ class Runner {
   virtual void clear() = 0;
 };
 
-// Either a runner and its name, or why there is none.
+// Either a runner and its name, or why there is none. The machine copies in two ways, which take turns with everyone
+// else: it has another runner for the second.
 struct Entrant {
   std::unique_ptr<Runner> runner;
   std::string name;
   std::string why_not;
+  std::unique_ptr<Runner> second_runner = nullptr;
 };
 using Entrants = std::array<Entrant, contender_count>;
 

@@ -2,11 +2,16 @@
 
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/Analysis/CFG.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <array>
 
 #include "cpu/thread_state.hpp"
+#include "cpu/vector/fetch_ahead.hpp"
 #include "cpu/vector/lane_form.hpp"
 
 namespace metalloid::cpu::vector {
@@ -50,85 +55,154 @@ class GroupLoop {
       : function_(function), state_(function.getArg(0)), width_(variant.width), builder_(function.getContext()) {}
 
   void make() {
-    llvm::BasicBlock* body = &function_.getEntryBlock();
-    llvm::BasicBlock* start = llvm::BasicBlock::Create(function_.getContext(), "", &function_, body);
-    llvm::BasicBlock* next = llvm::BasicBlock::Create(function_.getContext(), "next", &function_);
-    llvm::BasicBlock* end = llvm::BasicBlock::Create(function_.getContext(), "end", &function_);
+    const Blocks blocks = blocks_of_function();
+    llvm::BasicBlock* body = blocks.front();
+    start_ = new_block(body);
+    group_ = new_block(body);
+    end_ = new_block();
+    llvm::BasicBlock* next = new_block();
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(*body))
-      if (llvm::isa<llvm::AllocaInst>(instruction)) instruction.moveBefore(*start, start->end());
-    for (llvm::BasicBlock& block : function_)
-      if (auto* last = llvm::dyn_cast_or_null<llvm::ReturnInst>(block.getTerminator())) {
+      if (llvm::isa<llvm::AllocaInst>(instruction)) instruction.moveBefore(*start_, start_->end());
+    for (llvm::BasicBlock* block : blocks)
+      if (auto* last = llvm::dyn_cast<llvm::ReturnInst>(block->getTerminator())) {
         llvm::BranchInst::Create(next, last->getIterator());
         last->eraseFromParent();
       }
 
-    builder_.SetInsertPoint(start);
-    llvm::Value* groups =
-        builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, state_, offsetof(ThreadState, groups)));
-    llvm::Value* positions =
-        builder_.CreateLoad(builder_.getPtrTy(), member(builder_, state_, offsetof(ThreadState, positions)));
-    llvm::Value* first =
-        builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, state_, offsetof(ThreadState, index)));
+    builder_.SetInsertPoint(start_);
+    groups_ = builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, state_, offsetof(ThreadState, groups)));
+    positions_ = builder_.CreateLoad(builder_.getPtrTy(), member(builder_, state_, offsetof(ThreadState, positions)));
+    first_ = builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, state_, offsetof(ThreadState, index)));
+    builder_.CreateBr(group_);
+
+    builder_.SetInsertPoint(group_);
+    number_ = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+    number_->addIncoming(builder_.getInt32(0), start_);
     builder_.CreateBr(body);
 
     builder_.SetInsertPoint(body, body->begin());
-    llvm::PHINode* number = builder_.CreatePHI(builder_.getInt32Ty(), 2);
-    number->addIncoming(builder_.getInt32(0), start);
-    place(number, positions, first);
+    const OfGroup of_group = place(number_);
+    replace_loads(blocks, of_group);
+    if (calls_the_runtime(function_))
+      for (size_t i = 0; i < of_group.size(); ++i)
+        builder_.CreateStore(of_group[i], member(builder_, state_, offsets_of_group[i]));
 
     builder_.SetInsertPoint(next);
-    llvm::Value* another = builder_.CreateAdd(number, builder_.getInt32(1), "", /*HasNUW=*/true);
-    number->addIncoming(another, next);
-    builder_.CreateCondBr(builder_.CreateICmpULT(another, groups), body, end);
-    builder_.SetInsertPoint(end);
+    llvm::Value* another = builder_.CreateAdd(number_, builder_.getInt32(1), "", /*HasNUW=*/true);
+    number_->addIncoming(another, next);
+    builder_.CreateCondBr(builder_.CreateICmpULT(another, groups_), group_, end_);
+    builder_.SetInsertPoint(end_);
     builder_.CreateRetVoid();
   }
 
- private:
-  // What the body reads from the state comes from the loop; what it calls looks there.
-  void place(llvm::Value* number, llvm::Value* positions, llvm::Value* first) {
-    llvm::Value* of_group[std::size(offsets_of_group)];
-    llvm::Value* place =
-        builder_.CreateMul(builder_.CreateZExt(number, builder_.getInt64Ty()), builder_.getInt64(sizeof(device::Size)));
-    llvm::Value* position = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), positions, place);
-    for (unsigned i = 0; i < index_of_group; ++i)
-      of_group[i] = builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, position, i * sizeof(uint32_t)));
-    of_group[index_of_group] = builder_.CreateAdd(first, builder_.CreateMul(number, builder_.getInt32(width_)));
-    replace_loads(of_group);
-    if (calls_the_runtime(function_))
-      for (size_t i = 0; i < std::size(of_group); ++i)
-        builder_.CreateStore(of_group[i], member(builder_, state_, offsets_of_group[i]));
+  // Before each group, as long as there are groups ahead.
+  void fetch_ahead(llvm::Function& code) {
+    const Blocks others = blocks_of_function();
+    llvm::BasicBlock *body = group_->getSingleSuccessor(), *fetch = new_block(body);
+    group_->getTerminator()->eraseFromParent();
+    builder_.SetInsertPoint(group_);
+    llvm::Value* ahead = builder_.CreateAdd(number_, builder_.getInt32(groups_ahead(width_)), "", /*HasNUW=*/true);
+    builder_.CreateCondBr(builder_.CreateICmpULT(ahead, groups_), fetch, body);
+    builder_.SetInsertPoint(fetch);
+    const OfGroup of_group = place(ahead);
+    llvm::CallInst* call = builder_.CreateCall(&code, {state_});
+    builder_.CreateBr(body);
+    llvm::InlineFunctionInfo inlined;
+    llvm::InlineFunction(*call, inlined);
+    Blocks blocks = blocks_of_function();
+    llvm::erase_if(blocks, [&](llvm::BasicBlock* block) { return llvm::is_contained(others, block); });
+    replace_loads(blocks, of_group);
   }
 
-  void replace_loads(llvm::ArrayRef<llvm::Value*> of_group) {
+  // All groups are run by other code, if that pays.
+  void leave_to(llvm::Function& other, const CodeAhead& ahead) {
+    llvm::BasicBlock* leave = new_block(end_);
+    start_->getTerminator()->eraseFromParent();
+    builder_.SetInsertPoint(start_);
+    builder_.CreateCondBr(is_worth_fetching(builder_, state_, ahead), leave, group_);
+    builder_.SetInsertPoint(leave);
+    builder_.CreateCall(&other, {state_});
+    builder_.CreateBr(end_);
+  }
+
+ private:
+  using Blocks = llvm::SmallVector<llvm::BasicBlock*>;
+  using OfGroup = std::array<llvm::Value*, std::size(offsets_of_group)>;
+
+  Blocks blocks_of_function() {
+    Blocks blocks;
+    for (llvm::BasicBlock& block : function_) blocks.push_back(&block);
+    return blocks;
+  }
+
+  llvm::BasicBlock* new_block(llvm::BasicBlock* before = nullptr) {
+    return llvm::BasicBlock::Create(function_.getContext(), "", &function_, before);
+  }
+
+  // What the state would say about a group.
+  OfGroup place(llvm::Value* number) {
+    OfGroup of_group;
+    llvm::Value* place =
+        builder_.CreateMul(builder_.CreateZExt(number, builder_.getInt64Ty()), builder_.getInt64(sizeof(device::Size)));
+    llvm::Value* position = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), positions_, place);
+    for (unsigned i = 0; i < index_of_group; ++i)
+      of_group[i] = builder_.CreateLoad(builder_.getInt32Ty(), member(builder_, position, i * sizeof(uint32_t)));
+    of_group[index_of_group] = builder_.CreateAdd(first_, builder_.CreateMul(number, builder_.getInt32(width_)));
+    return of_group;
+  }
+
+  // What these blocks read from the state comes from the loop; what they call looks there.
+  void replace_loads(const Blocks& blocks, const OfGroup& of_group) {
     const llvm::DataLayout& layout = function_.getDataLayout();
-    const llvm::BasicBlock* start = &function_.getEntryBlock();
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function_))) {
-      auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      if (!load || load->getParent() == start) continue;
-      llvm::APInt offset(64, 0);
-      if (load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, false) != state_) continue;
-      const auto* found = llvm::find(offsets_of_group, offset.getZExtValue());
-      if (found == std::end(offsets_of_group)) continue;
-      load->replaceAllUsesWith(of_group[static_cast<size_t>(found - std::begin(offsets_of_group))]);
-      load->eraseFromParent();
-    }
+    for (llvm::BasicBlock* block : blocks)
+      for (llvm::Instruction& instruction : llvm::make_early_inc_range(*block)) {
+        auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+        if (!load) continue;
+        llvm::APInt offset(64, 0);
+        if (load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, false) != state_) continue;
+        const auto* found = llvm::find(offsets_of_group, offset.getZExtValue());
+        if (found == std::end(offsets_of_group)) continue;
+        load->replaceAllUsesWith(of_group[static_cast<size_t>(found - std::begin(offsets_of_group))]);
+        load->eraseFromParent();
+      }
   }
 
   llvm::Function& function_;
   llvm::Value* state_;
   const uint32_t width_;
   llvm::IRBuilder<> builder_;
+  llvm::BasicBlock *start_ = nullptr, *group_ = nullptr, *end_ = nullptr;
+  llvm::Value *groups_ = nullptr, *positions_ = nullptr, *first_ = nullptr;
+  llvm::PHINode* number_ = nullptr;
 };
 
 }  // namespace
 
-void loop_over_groups(llvm::Function& function, const Variant& variant) {
-  if (variant.is_partial || variant.is_whole || variant.positions != LanePositions::row || has_loops(function) ||
-      waits(function))
-    return;
-  GroupLoop(function, variant).make();
+LoopsOverGroups loop_over_groups(llvm::Function& function, const Variant& variant,
+                                 const std::function<void(llvm::Function&)>& simplify) {
+  LoopsOverGroups loops{&function};
+  if (!may_be_looped_over(variant) || has_loops(function) || waits(function)) {
+    erase_marks(function);
+    return loops;
+  }
   function.addFnAttr(attribute);
+  GroupLoop usual(function, variant);
+  const CodeAhead ahead = take_code_ahead(function, simplify);
+  if (!ahead.fetch) {
+    usual.make();
+    return loops;
+  }
+  llvm::ValueToValueMapTy map;
+  loops.push_back(llvm::CloneFunction(&function, map));
+  loops.back()->setLinkage(llvm::GlobalValue::InternalLinkage);
+  llvm::stripDebugInfo(*loops.back());
+  usual.make();
+  usual.leave_to(*loops.back(), ahead);
+  GroupLoop fetching(*loops.back(), variant);
+  fetching.make();
+  fetching.fetch_ahead(*ahead.fetch);
+  ahead.fetch->eraseFromParent();
+  return loops;
 }
 
 bool runs_many_groups(const llvm::Function& function) {

@@ -60,9 +60,8 @@ void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<
   builder.SetInsertPoint(loop);
   llvm::PHINode* lane = builder.CreatePHI(builder.getInt64Ty(), 2);
   lane->addIncoming(builder.getInt64(0), before);
-  const unsigned at_once = std::min(width, 8u);
-  for (unsigned i = 0; i < at_once; ++i) body(builder.CreateAdd(lane, builder.getInt64(i), "", /*HasNUW=*/true));
-  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(at_once), "", /*HasNUW=*/true);
+  body(lane);
+  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(1), "", /*HasNUW=*/true);
   lane->addIncoming(next, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt64(width)), after, loop);
   builder.SetInsertPoint(after);

@@ -112,8 +112,12 @@ Status GridPlan::make(const GridState& grid) {
   needs_fibers_ = false;
   max_groups_ = 0;
 
-  const Variant usual = best_variant_of_all(size, *grid.pipeline);
-  streams_ = all.count() >= threads_that_fill_caches && !grid.pipeline->threadgroup_layout().needs_fibers;
+  const ObjectLayout& layout = grid.pipeline->threadgroup_layout();
+  streams_ = all.count() >= threads_that_fill_caches && !layout.needs_fibers;
+  const bool is_narrower = streams_ && grid.pipeline->chose_width() && layout.lanes_of_streams < layout.width &&
+                           size.x % layout.lanes_of_streams == 0;
+  const Variant usual =
+      is_narrower ? variant_for(size, layout.lanes_of_streams) : best_variant_of_all(size, *grid.pipeline);
   for (uint32_t edges = 0; edges < plans_.size(); ++edges) {
     if ((edges & ~ragged_) != 0 || (always & ~edges) != 0) continue;
     const device::Size threads{edges & 1 ? rest.x : size.x, edges & 2 ? rest.y : size.y, edges & 4 ? rest.z : size.z};
@@ -149,8 +153,8 @@ Status GridPlan::make(ThreadgroupPlan& plan, const Pipeline& pipeline, device::S
     if (!is_partial) {
       plan.entry = compiled.code->entry;
       plan.runs_many_groups = compiled.code->layout->runs_many_groups;
-      // Memory takes streams better a threadgroup at a time.
-      if (compiled.code->layout->spans_threadgroups && !wanted.streams && rest == 0 && threads.x == count)
+      const bool has_whole_simdgroups = count % std::max(lanes_of_simdgroup, variant.width) == 0;
+      if (compiled.code->layout->spans_threadgroups && has_whole_simdgroups && threads.x == count)
         at_once = std::max(1u, most_threads_of_row / count);
     }
     plan.entry_of_last = compiled.code->entry;

@@ -23,7 +23,7 @@ constexpr uint32_t widest_choice = 128;  // of a pipeline; more only if they are
 constexpr uint32_t any_width = 0;
 
 // Threadgroups that a kernel cannot tell apart are run as one, a row of so many threads.
-constexpr uint32_t most_threads_of_row = 1 << 12;
+constexpr uint32_t most_threads_of_row = 1 << 14;
 
 // In place of a width: threads that cannot run as lanes run on the reference engine.
 constexpr uint32_t each_thread_by_itself = UINT32_MAX;

@@ -27,7 +27,7 @@ struct CompiledVariant {
 
 class Variants {
  public:
-  // Compiles the first one, whose width, chosen for the kernel if it is any_width, is that of all others.
+  // Compiles the first one, which says what width the others have; its own is chosen for the kernel if it is any_width.
   static Result<std::unique_ptr<Variants>> make(std::shared_ptr<Loader> loader, const device::PipelineRequest& request,
                                                 std::span<const device::Slot> slots, const Variant& first,
                                                 const Processor& processor);

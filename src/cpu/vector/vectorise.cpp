@@ -63,6 +63,8 @@ constexpr llvm::StringLiteral clean_up =
     "loop-mssa(licm<allowspeculation>),gvn<no-pre;no-load-pre;no-split-backedge-load-pre>,sccp,dse,adce,"
     "simplifycfg<no-sink-common-insts;no-hoist-common-insts>,early-cse,div-rem-pairs";
 
+constexpr llvm::StringLiteral without_effects = "early-cse,adce,simplifycfg";
+
 class Passes {
  public:
   explicit Passes(llvm::TargetMachine& machine) : builder_(&machine), analyses_(builder_) {
@@ -236,6 +238,7 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
   Widener widener(entry, shapes, loops, variant, restarts, explanation);
   llvm::Function* widened = widener.widen(problem);
   if (!widened) return Error{problem};
+  if (const auto lanes = find_lanes_of_streams(entry, loops, shapes)) note_lanes_of_streams(*widened, *lanes);
   return widened;
 }
 
@@ -282,10 +285,12 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   passes.forget();
   (*widened)->takeName(entry);
   entry->eraseFromParent();
-  loop_over_groups(**widened, variant);
-  passes.run(**widened, clean_up);
-  passes.run_pass(**widened, WidenMasks());
-  passes.run_pass(**widened, OrderAccesses());
+  const auto simplify = [&](llvm::Function& function) { passes.run(function, without_effects); };
+  for (llvm::Function* code : loop_over_groups(**widened, variant, simplify)) {
+    passes.run(*code, clean_up);
+    passes.run_pass(*code, WidenMasks());
+    passes.run_pass(*code, OrderAccesses());
+  }
   return success();
 }
 

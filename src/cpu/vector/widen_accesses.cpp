@@ -10,6 +10,8 @@
 // A shape rests on guards, indices that must not wrap around; code that checks them chooses between the two.
 #include <llvm/Support/SaveAndRestore.h>
 
+#include "cpu/vector/fetch_ahead.hpp"
+#include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/widener.hpp"
 
 namespace metalloid::cpu::vector {
@@ -115,6 +117,12 @@ llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
   if (!mask_) return pointers;
   llvm::Value* nowhere = builder_.CreateAddrSpaceCast(nowhere_, pointers->getType()->getScalarType());
   return builder_.CreateSelect(mask_, pointers, splat(nowhere));
+}
+
+// Lanes are about to access these places, which are anywhere.
+void Widener::mark_places_of(llvm::Value* pointer) {
+  if (is_unlikely_ || !may_be_looped_over(variant_)) return;
+  if (const auto argument = offset_of_argument(pointer, layout_)) mark_places(builder_, vector(pointer), *argument);
 }
 
 // Addresses that are computed from lanes by more than shapes can follow, as `2 * i - (i & (distance - 1))`, are often

@@ -95,6 +95,7 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
     };
     all = by_shape_or_apart(shape, /*masks_are_cheap=*/true, chunks, gathered);
   } else {
+    if (!shape.is_known()) mark_places_of(load.getPointerOperand());
     all = gathered();
   }
   if (access.count > 1) return define(load, all);

@@ -52,7 +52,10 @@ void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, ll
 
 void Widener::store_apart_or_together(llvm::StoreInst& store) {
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
-  if (access.count > 1 || !may_be_consecutive(store.getPointerOperand())) return scatter(store);
+  if (access.count > 1 || !may_be_consecutive(store.getPointerOperand())) {
+    mark_places_of(store.getPointerOperand());
+    return scatter(store);
+  }
   llvm::Value* pointers = builder_.CreateFreeze(vector(store.getPointerOperand()));
   llvm::Value* value = vector(store.getValueOperand());
   choose(

@@ -124,6 +124,7 @@ class Widener {
   llvm::Value* what_wraps_around(const Neighbours& neighbours, int64_t index);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
   llvm::Value* safe_pointers(llvm::Value* pointers);
+  void mark_places_of(llvm::Value* pointer);
 
   // Calls.
   void widen_call(llvm::CallInst& call);

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "bitcode/address_spaces.hpp"
+#include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
@@ -244,6 +246,40 @@ void Estimate::add_spills(const llvm::Function& function, const llvm::LoopInfo& 
       blocks_[&block][i] += missing * costs_.spill();
     }
   }
+}
+
+namespace {
+
+constexpr llvm::StringLiteral streams_attribute = "metalloid-lanes-of-streams";
+
+}  // namespace
+
+std::optional<uint32_t> find_lanes_of_streams(const llvm::Function& lane_form, const llvm::LoopInfo& loops,
+                                              const ShapeAnalysis& shapes) {
+  constexpr int64_t line = 64;
+  if (!loops.empty()) return std::nullopt;
+  int64_t smallest = line;
+  for (const llvm::Instruction& instruction : llvm::instructions(lane_form)) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store || store->getPointerAddressSpace() != bitcode::device_address_space) continue;
+    const Shape shape = shapes.shape(store->getPointerOperand());
+    const auto bytes = static_cast<int64_t>(
+        lane_form.getDataLayout().getTypeStoreSize(store->getValueOperand()->getType()).getFixedValue());
+    if (shape.is_known() && stride_of(shape) == bytes) smallest = std::min(smallest, bytes);
+  }
+  const auto lanes = static_cast<uint32_t>(line / smallest);
+  if (lanes < std::max(8u, least_width(lane_form).width) || lanes >= lanes_of_simdgroup) return std::nullopt;
+  return lanes;
+}
+
+void note_lanes_of_streams(llvm::Function& code, uint32_t lanes) {
+  code.addFnAttr(streams_attribute, std::to_string(lanes));
+}
+
+std::optional<uint32_t> lanes_of_streams(const llvm::Function& code) {
+  uint32_t lanes = 0;
+  if (code.getFnAttribute(streams_attribute).getValueAsString().getAsInteger(10, lanes)) return std::nullopt;
+  return lanes;
 }
 
 LeastWidth least_width(const llvm::Function& lane_form) {

@@ -78,6 +78,15 @@ bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wi
 // Whether a threadgroup is better one group of so many lanes than two of half as many that wait for each other.
 bool is_worth_being_whole(uint32_t width, const Estimate& estimate);
 
+// Of a short kernel: how many lanes store no more than a line of a cache at a time, next to each other. Memory serves
+// several streams best in turns that short.
+std::optional<uint32_t> find_lanes_of_streams(const llvm::Function& lane_form, const llvm::LoopInfo& loops,
+                                              const ShapeAnalysis& shapes);
+
+// Notes on a kernel's code what was found, and what was noted.
+void note_lanes_of_streams(llvm::Function& code, uint32_t lanes);
+std::optional<uint32_t> lanes_of_streams(const llvm::Function& code);
+
 // What keeps several SIMD-groups from going together; empty: nothing. `shapes` are theirs.
 std::string what_keeps_apart(const llvm::Function& lane_form, const ShapeAnalysis& shapes);
 

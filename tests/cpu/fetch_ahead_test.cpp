@@ -1,0 +1,198 @@
+// Fetching ahead: what is left of a group's code, and that kernels do what they did.
+#include "cpu/vector/fetch_ahead.hpp"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "run_ir.hpp"
+#include "run_kernel.hpp"
+
+namespace metalloid::cpu {
+namespace {
+
+// A group of four lanes, %index and %table in device memory, %size in constant memory.
+std::string group(const std::string& body) {
+  return R"(
+    declare void @metalloid.places(<4 x ptr>, i64)
+    declare <4 x float> @llvm.masked.gather.v4f32.v4p0(<4 x ptr>, i32, <4 x i1>, <4 x float>)
+    define void @group(ptr addrspace(1) %index, ptr %table, ptr addrspace(5) %size, ptr addrspace(1) %out) {
+    )" + body +
+         "\n ret void\n}";
+}
+
+constexpr const char* read_and_gather = R"(
+  %i = load <4 x i32>, ptr addrspace(1) %index
+  %wide = zext <4 x i32> %i to <4 x i64>
+  %places = getelementptr float, ptr %table, <4 x i64> %wide
+  call void @metalloid.places(<4 x ptr> %places, i64 16)
+  %x = call <4 x float> @llvm.masked.gather.v4f32.v4p0(<4 x ptr> %places, i32 4, <4 x i1> splat (i1 true), <4 x float> zeroinitializer)
+)";
+constexpr const char* store = "store <4 x float> %x, ptr addrspace(1) %out\n";
+
+struct Ahead {
+  explicit Ahead(const std::string& body) : ir(group(body)) {
+    const auto simplify = [](llvm::Function& function) {
+      llvm::PassBuilder builder;
+      bitcode::Analyses analyses(builder);
+      llvm::FunctionPassManager passes;
+      llvm::cantFail(builder.parsePassPipeline(passes, "early-cse,adce,simplifycfg"));
+      passes.run(function, analyses.functions);
+    };
+    code = vector::take_code_ahead(ir.function("group"), simplify);
+    ir.expect_valid();
+    for (llvm::Instruction& instruction : llvm::instructions(ir.function("group")))
+      if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+        EXPECT_NE(call->getCalledFunction()->getName(), "metalloid.places") << ir.text();
+  }
+
+  template <class Kind>
+  size_t count() {
+    return code.fetch ? llvm::count_if(llvm::instructions(*code.fetch), llvm::IsaPred<Kind>) : 0;
+  }
+  size_t fetched() {
+    size_t count = 0;
+    for (llvm::Instruction& instruction : llvm::instructions(*code.fetch))
+      if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+        count += call->getIntrinsicID() == llvm::Intrinsic::prefetch;
+    return count;
+  }
+
+  Ir ir;
+  vector::CodeAhead code;
+};
+
+TEST(FetchAhead, LeavesTheWayToTheAddresses) {
+  Ahead ahead(read_and_gather + std::string(store));
+  ASSERT_TRUE(ahead.code.fetch);
+  EXPECT_EQ(ahead.code.arguments, llvm::SmallVector<uint64_t>{16});
+  EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
+  EXPECT_EQ(ahead.count<llvm::LoadInst>(), 1u);
+  EXPECT_EQ(ahead.count<llvm::StoreInst>(), 0u);
+}
+
+TEST(FetchAhead, LeavesOutPlacesThatWhatIsFetchedLeadsTo) {
+  Ahead ahead(read_and_gather + std::string(R"(
+    %again = fptoui <4 x float> %x to <4 x i64>
+    %further = getelementptr float, ptr %table, <4 x i64> %again
+    call void @metalloid.places(<4 x ptr> %further, i64 16)
+    %y = call <4 x float> @llvm.masked.gather.v4f32.v4p0(<4 x ptr> %further, i32 4, <4 x i1> splat (i1 true), <4 x float> zeroinitializer)
+    store <4 x float> %y, ptr addrspace(1) %out
+  )"));
+  ASSERT_TRUE(ahead.code.fetch);
+  EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
+}
+
+TEST(FetchAhead, ReadsNothingThatMemoryDecidesOn) {
+  Ahead branch(R"(
+    %n = load i32, ptr addrspace(1) %out
+    %is_there = icmp ugt i32 %n, 3
+    br i1 %is_there, label %there, label %end
+  there:)" + std::string(read_and_gather) +
+               store + "br label %end\nend:");
+  EXPECT_FALSE(branch.code.fetch) << branch.ir.text();
+  Ahead effect(R"(
+    %n = atomicrmw add ptr addrspace(1) %out, i32 1 monotonic
+    %is_there = icmp ugt i32 %n, 3
+    br i1 %is_there, label %there, label %end
+  there:)" + std::string(read_and_gather) +
+               store + "br label %end\nend:");
+  EXPECT_FALSE(effect.code.fetch) << effect.ir.text();
+  Ahead address(R"(
+    %p = load ptr addrspace(1), ptr addrspace(1) %out
+    %i = load <4 x i32>, ptr addrspace(1) %p
+    %wide = zext <4 x i32> %i to <4 x i64>
+    %places = getelementptr float, ptr %table, <4 x i64> %wide
+    call void @metalloid.places(<4 x ptr> %places, i64 16)
+  )");
+  EXPECT_FALSE(address.code.fetch) << address.ir.text();
+}
+
+TEST(FetchAhead, FollowsBranchesThatDispatchesDecideOn) {
+  Ahead ahead(R"(
+    %n = load i32, ptr addrspace(5) %size
+    %is_there = icmp ugt i32 %n, 3
+    br i1 %is_there, label %there, label %end
+  there:)" + std::string(read_and_gather) +
+              store + "br label %end\nend:");
+  ASSERT_TRUE(ahead.code.fetch);
+  EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
+}
+
+TEST(FetchAhead, DoesNotMindBranchesBehind) {
+  Ahead ahead(read_and_gather + std::string(R"(
+    %first = extractelement <4 x float> %x, i32 0
+    %is_positive = fcmp ogt float %first, 0.0
+    br i1 %is_positive, label %there, label %end
+  there:)") + store +
+              "br label %end\nend:");
+  ASSERT_TRUE(ahead.code.fetch);
+  EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
+}
+
+// Numbers that end where memory does.
+class NumbersAtTheEnd {
+ public:
+  explicit NumbersAtTheEnd(size_t count) : count_(count) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t pages = (count * sizeof(uint32_t) + page - 1) / page * page;
+    size_ = pages + page;
+    start_ = static_cast<std::byte*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (start_ == MAP_FAILED) throw std::bad_alloc();
+    mprotect(start_ + pages, page, PROT_NONE);
+    numbers_ = reinterpret_cast<uint32_t*>(start_ + pages) - count;
+  }
+  ~NumbersAtTheEnd() { munmap(start_, size_); }
+  NumbersAtTheEnd(const NumbersAtTheEnd&) = delete;
+
+  uint32_t& operator[](size_t i) { return numbers_[i]; }
+  uint32_t* begin() { return numbers_; }
+  uint32_t* end() { return numbers_ + count_; }
+  device::Argument argument() const { return {reinterpret_cast<uint64_t>(numbers_), count_ * sizeof(uint32_t)}; }
+
+ private:
+  size_t count_, size_;
+  std::byte* start_;
+  uint32_t* numbers_;
+};
+
+TEST(FetchAhead, GathersAndScattersReadNoIndexThatNoThreadReads) {
+  const char* gather = R"(
+    kernel void f(device uint* out, device const uint* index, device const uint* table, constant uint& n,
+                  uint i [[thread_position_in_grid]]) {
+      if (i < n) out[i] = table[index[i]];
+    })";
+  const char* scatter = R"(
+    kernel void f(device uint* out, device const uint* index, device uint* table, constant uint& n,
+                  uint i [[thread_position_in_grid]]) {
+      if (i < n) table[index[i]] = out[i];
+    })";
+  constexpr size_t large = 1 << 19;
+  std::mt19937 random(17);
+  std::vector<uint32_t> places(large);
+  std::iota(places.begin(), places.end(), 0);
+  std::shuffle(places.begin(), places.end(), random);
+  for (const bool gathers : {true, false}) {
+    Kernel kernel(gathers ? gather : scatter);
+    ASSERT_TRUE(kernel.pipeline) << kernel.error;
+    for (const uint32_t count : {1u, 31u, 256u, 511u, 4096u, 5000u, 100'000u, 262'144u})
+      for (const uint32_t grid : {count, count + 1000}) {
+        NumbersAtTheEnd out(count), index(count);
+        std::vector<uint32_t> table(large, 5);
+        std::copy_n(places.begin(), count, index.begin());
+        for (uint32_t i = 0; i < count; ++i) (gathers ? table[index[i]] : out[i]) = i * 7;
+        const std::string fault =
+            kernel.run({{grid, 1, 1}, {256, 1, 1}, {out.argument(), index.argument(), buffer(table), bytes(count)}});
+        ASSERT_EQ(fault, "") << count;
+        for (uint32_t i = 0; i < count; ++i) ASSERT_EQ(gathers ? out[i] : table[index[i]], i * 7) << count;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace metalloid::cpu
