@@ -16,7 +16,7 @@ namespace {
 
 constexpr llvm::StringLiteral mark = "metalloid.places";
 
-constexpr uint64_t large_buffer = 4 << 20;  // as much of the last cache as others leave to a core
+constexpr uint64_t large_buffer = 8 << 20;  // as much of the last cache as others may leave to a core
 constexpr size_t most_marks = 4;
 constexpr unsigned longest_way_to_addresses = 64;  // in instructions
 
