@@ -46,9 +46,10 @@ struct Ahead {
     };
     code = vector::take_code_ahead(ir.function("group"), simplify);
     ir.expect_valid();
-    for (llvm::Instruction& instruction : llvm::instructions(ir.function("group")))
-      if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-        EXPECT_NE(call->getCalledFunction()->getName(), "metalloid.places") << ir.text();
+    for (llvm::Instruction& instruction : llvm::instructions(ir.function("group"))) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      EXPECT_FALSE(call && call->getCalledFunction()->getName() == "metalloid.places") << ir.text();
+    }
   }
 
   template <class Kind>
