@@ -16,9 +16,10 @@ namespace {
 
 constexpr llvm::StringLiteral mark = "metalloid.places";
 
-constexpr uint64_t large_buffer = 4 << 20;  // as much of the last cache as others leave to a core
+constexpr uint64_t large_buffer = 8 << 20;  // as much of the last cache as others may leave to a core
 constexpr size_t most_marks = 4;
 constexpr unsigned longest_way_to_addresses = 64;  // in instructions
+constexpr unsigned longest_group = 1000;           // in a longer one, memory counts for less, and code is there twice
 
 llvm::CallInst* as_mark(llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -148,6 +149,7 @@ void erase_marks(llvm::Function& function) {
 }
 
 CodeAhead take_code_ahead(llvm::Function& group, const std::function<void(llvm::Function&)>& simplify) {
+  if (group.getInstructionCount() > longest_group) erase_marks(group);
   if (near_marks(group).empty()) return {};
   llvm::ValueToValueMapTy map;
   llvm::Function* copy = llvm::CloneFunction(&group, map);

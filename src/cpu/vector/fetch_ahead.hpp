@@ -36,7 +36,7 @@ llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, c
 
 // How many groups ahead.
 inline uint32_t groups_ahead(uint32_t width) {
-  constexpr uint32_t lanes_ahead = 256;
+  constexpr uint32_t lanes_ahead = 128;
   return width < lanes_ahead ? lanes_ahead / width : 1;
 }
 
