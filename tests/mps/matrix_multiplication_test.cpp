@@ -103,7 +103,8 @@ INSTANTIATE_MPS_TEST(MatrixMultiplicationTest);
 
 TEST_P(MatrixMultiplicationTest, IsTheProductAtAnySizeAndTransposition) {
   const size_t sizes[][3] = {{1, 1, 1},    {2, 3, 5},    {31, 33, 7},  {32, 32, 32}, {33, 65, 100},
-                             {64, 64, 64}, {1, 130, 40}, {130, 1, 40}, {70, 90, 1},  {97, 80, 130}};
+                             {64, 64, 64}, {1, 130, 40}, {130, 1, 40}, {70, 90, 1},  {97, 80, 130},
+                             {65, 70, 61}, {33, 90, 64}, {90, 33, 80}};
   for (const auto& [rows, columns, interior] : sizes)
     for (const bool transpose_left : {false, true})
       for (const bool transpose_right : {false, true})
@@ -116,7 +117,7 @@ TEST_P(MatrixMultiplicationTest, IsTheProductAtAnySizeAndTransposition) {
 
 TEST_P(MatrixMultiplicationTest, ScalesTheProductAndAddsWhatWasThere) {
   for (const auto& [alpha, beta] : {std::pair{-0.5, 0.0}, {2.0, 1.0}, {0.0, 0.75}, {1.0, -2.0}})
-    for (const size_t size : {20, 100})
+    for (const size_t size : {20, 66, 100})
       check({.rows = size, .columns = size + 1, .interior = size + 2, .alpha = alpha, .beta = beta});
 }
 
@@ -247,36 +248,37 @@ TEST_P(MatrixMultiplicationTest, IsRightForLargeMatricesWhichOthersAreTheFasterA
 }
 
 TEST_P(MatrixMultiplicationTest, OneKernelMayBeUsedBySeveralThreads) {
-  const size_t size = 130;
-  const Numbers left = random_input(MPS::DataTypeFloat32, size, size, 1);
-  const Numbers right = random_input(MPS::DataTypeFloat32, size, size, 1);
-  const auto kernel = NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(device.get(), size, size, size));
-  std::vector<Numbers> results;
-  for (size_t i = 0; i < 4; ++i) results.push_back(random_matrix({.rows = size, .columns = size}, 0, 0));
-  std::vector<std::string> errors(results.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < results.size(); ++i)
-    threads.emplace_back([&, i] {
-      const auto own_queue = NS::TransferPtr(device->newCommandQueue());
-      for (size_t turn = 0; turn < 20; ++turn) {
-        const auto own_pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-        MTL::CommandBuffer* commands = own_queue->commandBuffer();
-        for (size_t k = 0; k < 3; ++k) kernel->encode(commands, left.matrix(), right.matrix(), results[i].matrix());
-        commands->commit();
-        commands->waitUntilCompleted();
-        if (commands->error()) errors[i] = commands->error()->localizedDescription()->utf8String();
-      }
-    });
-  for (std::thread& one : threads) one.join();
-  for (size_t i = 0; i < results.size(); ++i) {
-    EXPECT_EQ(errors[i], "");
-    for (size_t row = 0; row < size; row += 3)
-      for (size_t column = 0; column < size; column += 7) {
-        double sum = 0;
-        for (size_t k = 0; k < size; ++k) sum += left.at(row, k) * right.at(k, column);
-        // A float sum of this many numbers up to 1.
-        ASSERT_NEAR(results[i].at(row, column), sum, 1e-4);
-      }
+  for (const size_t size : {64, 130}) {
+    const Numbers left = random_input(MPS::DataTypeFloat32, size, size, 1);
+    const Numbers right = random_input(MPS::DataTypeFloat32, size, size, 1);
+    const auto kernel = NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(device.get(), size, size, size));
+    std::vector<Numbers> results;
+    for (size_t i = 0; i < 4; ++i) results.push_back(random_matrix({.rows = size, .columns = size}, 0, 0));
+    std::vector<std::string> errors(results.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < results.size(); ++i)
+      threads.emplace_back([&, i] {
+        const auto own_queue = NS::TransferPtr(device->newCommandQueue());
+        for (size_t turn = 0; turn < 20; ++turn) {
+          const auto own_pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+          MTL::CommandBuffer* commands = own_queue->commandBuffer();
+          for (size_t k = 0; k < 3; ++k) kernel->encode(commands, left.matrix(), right.matrix(), results[i].matrix());
+          commands->commit();
+          commands->waitUntilCompleted();
+          if (commands->error()) errors[i] = commands->error()->localizedDescription()->utf8String();
+        }
+      });
+    for (std::thread& one : threads) one.join();
+    for (size_t i = 0; i < results.size(); ++i) {
+      EXPECT_EQ(errors[i], "");
+      for (size_t row = 0; row < size; row += 3)
+        for (size_t column = 0; column < size; column += 7) {
+          double sum = 0;
+          for (size_t k = 0; k < size; ++k) sum += left.at(row, k) * right.at(k, column);
+          // A float sum of this many numbers up to 1.
+          ASSERT_NEAR(results[i].at(row, column), sum, 1e-4);
+        }
+    }
   }
 }
 

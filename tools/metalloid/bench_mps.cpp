@@ -35,8 +35,8 @@ namespace metalloid::tool {
 namespace {
 
 constexpr size_t sizes[] = {64, 128, 256, 512, 1024, 2048};
-constexpr size_t turns = 9;
-constexpr double milliseconds_of_turn = 30;
+constexpr size_t turns = 11;
+constexpr double milliseconds_of_turn = 30, milliseconds_before_turn = 60;
 constexpr size_t most_in_turn = 6000;
 constexpr size_t page = 4096;  // where buffers of Metal begin
 constexpr double asked = 0.97;
@@ -168,10 +168,15 @@ void check(const Multiply& multiply, const Matrices& m) {
   check_result(m);
 }
 
-// Milliseconds of one product, of as many as fit the time of a turn.
+// Milliseconds of one product, of as many as fit the time of a turn. Work before it gives a scheduler time to put
+// threads that have slept on processors of their own.
 double take_turn(const Multiply& multiply) {
-  const double once = multiply(3) / 3;
-  const size_t times = std::clamp<size_t>(size_t(milliseconds_of_turn / once), 1, most_in_turn);
+  size_t times = 3;
+  for (double spent = 0; spent < milliseconds_before_turn;) {
+    const double time = multiply(times);
+    spent += time;
+    times = std::clamp<size_t>(size_t(milliseconds_of_turn * double(times) / time), 1, most_in_turn);
+  }
   return multiply(times) / double(times);
 }
 

@@ -1,9 +1,11 @@
 // Products of matrices: of float by whichever of OpenBLAS and oneDNN is the faster, of bfloat and int8, and of many
 // matrices at once, by oneDNN.
 //
-// The rule was measured on a Zen 4, squares and thin shapes. OpenBLAS's sgemm is the faster while one thread does it
-// all, which is also below where it would wake its own threads; oneDNN's sgemm from there on, by up to five times where
-// a side is short; oneDNN's matmul, by a few hundredths, where none is.
+// The rule was measured on a Zen 4, squares and thin shapes. OpenBLAS's sgemm is the faster where it stays on one
+// thread; two such, with some of the rows or columns each, meet once, where a product of oneDNN's on two threads meets
+// several times, which takes as long as the product where processors are far apart. oneDNN's sgemm is the faster from
+// there on, by up to five times where a side is short; oneDNN's matmul, by a few hundredths, where none is, until all
+// sides are long.
 #include <cblas.h>
 
 #include <algorithm>
@@ -11,12 +13,14 @@
 #include <string_view>
 
 #include "mps/libraries/cpu/primitives.hpp"
+#include "mps/libraries/cpu/threads.hpp"
 
 namespace metalloid::mps::cpu {
 namespace {
 
-constexpr size_t most_for_openblas = 56 * 56 * 56;  // more are faster on two cores than on one
-constexpr size_t least_side_for_matmul = 256;
+constexpr size_t most_for_one_thread = 56 * 56 * 56;       // more are faster on two
+constexpr size_t most_for_openblas_thread = 64 * 64 * 64;  // with more, it would wake threads of its own
+constexpr size_t least_side_for_matmul = 256, least_side_for_sgemm_again = 1536;
 
 class Sgemm final : public Primitive {
  public:
@@ -27,11 +31,14 @@ class Sgemm final : public Primitive {
     const auto* left = static_cast<const float*>(places[0]);
     const auto* right = static_cast<const float*>(places[1]);
     auto* result = static_cast<float*>(places[2]);
-    if (p.rows * p.columns * p.interior <= most_for_openblas) {
-      cblas_sgemm(CblasRowMajor, p.transpose_left ? CblasTrans : CblasNoTrans,
-                  p.transpose_right ? CblasTrans : CblasNoTrans, blasint(p.rows), blasint(p.columns),
-                  blasint(p.interior), float(p.alpha), left, blasint(p.left_row_stride), right,
-                  blasint(p.right_row_stride), float(p.beta), result, blasint(p.result_row_stride));
+    if (p.rows * p.columns * p.interior <= most_for_one_thread) {
+      multiply_part(left, right, result, 0, 1);
+      return success();
+    }
+    if (is_for_two_threads()) {
+      run_on_team(2, [&](unsigned number, unsigned count) {
+        for (unsigned part = number; part < 2; part += count) multiply_part(left, right, result, part, 2);
+      });
       return success();
     }
     const dnnl_status_t status =
@@ -43,6 +50,37 @@ class Sgemm final : public Primitive {
   }
 
  private:
+  // Parts are some rows of the result, or columns where there are more: multiples of what OpenBLAS computes at once.
+  size_t length_of_part(size_t parts) const {
+    constexpr size_t at_once = 16;
+    return (std::max(product_.rows, product_.columns) + parts * at_once - 1) / (parts * at_once) * at_once;
+  }
+  bool is_for_two_threads() const {
+    constexpr size_t short_side = 32;
+    const MatrixProduct& p = product_;
+    return most_threads() > 1 && std::min({p.rows, p.columns, p.interior}) >= short_side &&
+           length_of_part(2) * std::min(p.rows, p.columns) * p.interior <= most_for_openblas_thread;
+  }
+
+  void multiply_part(const float* left, const float* right, float* result, size_t part, size_t parts) const {
+    const MatrixProduct& p = product_;
+    const bool by_rows = p.rows >= p.columns;
+    const size_t all = by_rows ? p.rows : p.columns;
+    const size_t first = part * length_of_part(parts), count = std::min(length_of_part(parts), all - first);
+    if (by_rows) {
+      left += first * (p.transpose_left ? 1 : p.left_row_stride);
+      result += first * p.result_row_stride;
+    } else {
+      right += first * (p.transpose_right ? p.right_row_stride : 1);
+      result += first;
+    }
+    cblas_sgemm(CblasRowMajor, p.transpose_left ? CblasTrans : CblasNoTrans,
+                p.transpose_right ? CblasTrans : CblasNoTrans, blasint(by_rows ? count : p.rows),
+                blasint(by_rows ? p.columns : count), blasint(p.interior), float(p.alpha), left,
+                blasint(p.left_row_stride), right, blasint(p.right_row_stride), float(p.beta), result,
+                blasint(p.result_row_stride));
+  }
+
   const MatrixProduct product_;
 };
 
@@ -143,10 +181,10 @@ bool matmul_has(const MatrixProduct& p) {
 std::shared_ptr<Primitive> make_matrix_product(const MatrixProduct& product) {
   const bool of_float = product.left_type == MPS::DataTypeFloat32 && product.right_type == MPS::DataTypeFloat32 &&
                         product.result_type == MPS::DataTypeFloat32;
-  const bool is_large =
-      std::min({product.rows, product.columns, product.interior}) >= least_side_for_matmul || product.batch > 1;
+  const size_t side = std::min({product.rows, product.columns, product.interior});
+  const bool is_for_matmul = (side >= least_side_for_matmul && side < least_side_for_sgemm_again) || product.batch > 1;
   std::shared_ptr<Primitive> made;
-  if (of_float ? is_large : matmul_has(product)) made = Matmul::make(product);
+  if (of_float ? is_for_matmul : matmul_has(product)) made = Matmul::make(product);
   if (!made && of_float && product.batch == 1) made = std::make_shared<Sgemm>(product);
   return made;
 }

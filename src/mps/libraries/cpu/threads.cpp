@@ -1,4 +1,4 @@
-// The threads that oneDNN works with: ours in place of OpenMP's.
+// The threads that oneDNN works with, and we with OpenBLAS: ours in place of OpenMP's.
 //
 // oneDNN asks the OpenMP runtime for six things. GCC's runtime lets its threads spin for milliseconds after each piece
 // of work, and then they are in the way of the device's own threads: a command buffer that has a product and a kernel
@@ -8,6 +8,8 @@
 //
 // There is one team, for whoever comes first; others wait. Its threads spin for a time that back-to-back work never
 // exceeds, and sleep then.
+#include "mps/libraries/cpu/threads.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -112,12 +114,26 @@ Team& team() {
   return team;
 }
 
+}  // namespace
+
 unsigned most_threads() {
   static const unsigned most = std::min(processors_of_process(), 4095u);
   return most;
 }
 
-}  // namespace
+void run_on_team(unsigned threads, void (*work)(void* data, unsigned number, unsigned count), void* data) {
+  struct Call {
+    void (*work)(void*, unsigned, unsigned);
+    void* data;
+  } call{work, data};
+  team().run(
+      [](void* made) {
+        const auto* call = static_cast<const Call*>(made);
+        call->work(call->data, membership.number, membership.count);
+      },
+      &call, threads);
+}
+
 }  // namespace metalloid::mps::cpu
 
 #define OPENMP_FUNCTION extern "C" __attribute__((visibility("default")))
