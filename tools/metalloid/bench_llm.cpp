@@ -132,9 +132,49 @@ std::vector<float> logits_of(llama::Network& network, Backend& backend, const st
   return numbers;
 }
 
-// Bytes per second that the device reads at most.
-double read_bandwidth(MTL::Device* device) {
-  constexpr const char* source = R"(
+// How fast the device reads memory at most.
+class ReadBandwidth {
+ public:
+  explicit ReadBandwidth(MTL::Device* device)
+      : threads_(device->hasUnifiedMemory() ? 32 : 512), queue_(NS::TransferPtr(device->newCommandQueue())) {
+    NS::Error* error = nullptr;
+    const auto library =
+        NS::TransferPtr(device->newLibrary(NS::String::string(source, NS::UTF8StringEncoding), nullptr, &error));
+    require(bool(library), "read_all does not compile");
+    const auto function = NS::TransferPtr(library->newFunction(NS::String::string("read_all", NS::UTF8StringEncoding)));
+    pipeline_ = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
+    require(bool(pipeline_), "read_all has no pipeline");
+    numbers_ = NS::TransferPtr(device->newBuffer(bytes, MTL::ResourceStorageModePrivate));
+    sums_ = NS::TransferPtr(device->newBuffer(groups * threads_ * 4, MTL::ResourceStorageModePrivate));
+    require(numbers_ && sums_, "there is no memory to read");
+    run([&](MTL::CommandBuffer* commands) {
+      MTL::BlitCommandEncoder* fill = commands->blitCommandEncoder();
+      fill->fillBuffer(numbers_.get(), NS::Range::Make(0, bytes), 1);
+      fill->endEncoding();
+    });
+    measure();
+  }
+
+  // Bytes per second, the best of a few times.
+  double measure() {
+    double best = 0;
+    for (int turn = 0; turn < 4; ++turn) {
+      const double seconds = run([&](MTL::CommandBuffer* commands) {
+        MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+        encoder->setComputePipelineState(pipeline_.get());
+        encoder->setBuffer(numbers_.get(), 0, 0);
+        encoder->setBuffer(sums_.get(), 0, 1);
+        encoder->setBytes(&count, sizeof count, 2);
+        encoder->dispatchThreadgroups(MTL::Size(groups, 1, 1), MTL::Size(threads_, 1, 1));
+        encoder->endEncoding();
+      });
+      best = std::max(best, double(bytes) / seconds);
+    }
+    return best;
+  }
+
+ private:
+  static constexpr const char* source = R"(
 #include <metal_stdlib>
 using namespace metal;
 kernel void read_all(device const float4* x, device float* sums, constant uint& count, uint group [[threadgroup_position_in_grid]],
@@ -148,49 +188,31 @@ kernel void read_all(device const float4* x, device float* sums, constant uint& 
   a += b;
   sums[group * threads + place] = a.x + a.y + a.z + a.w;
 })";
-  constexpr size_t bytes = size_t{1} << 30, groups = 4096;
-  constexpr uint32_t count = bytes / 16 / groups;
-  const size_t threads = device->hasUnifiedMemory() ? 32 : 512;
-  NS::Error* error = nullptr;
-  const auto library =
-      NS::TransferPtr(device->newLibrary(NS::String::string(source, NS::UTF8StringEncoding), nullptr, &error));
-  require(bool(library), "read_all does not compile");
-  const auto function = NS::TransferPtr(library->newFunction(NS::String::string("read_all", NS::UTF8StringEncoding)));
-  const auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
-  require(bool(pipeline), "read_all has no pipeline");
-  const auto queue = NS::TransferPtr(device->newCommandQueue());
-  const auto numbers = NS::TransferPtr(device->newBuffer(bytes, MTL::ResourceStorageModePrivate));
-  const auto sums = NS::TransferPtr(device->newBuffer(groups * threads * 4, MTL::ResourceStorageModePrivate));
-  require(numbers && sums, "there is no memory to read");
-  double best = 0;
-  for (int turn = 0; turn < 8; ++turn) {
+  static constexpr size_t bytes = size_t{1} << 30, groups = 4096;
+  static constexpr uint32_t count = bytes / 16 / groups;
+
+  template <class Encode>
+  double run(const Encode& encode) {
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-    MTL::CommandBuffer* commands = queue->commandBuffer();
-    if (turn == 0) {
-      MTL::BlitCommandEncoder* fill = commands->blitCommandEncoder();
-      fill->fillBuffer(numbers.get(), NS::Range::Make(0, bytes), 1);
-      fill->endEncoding();
-    }
-    MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
-    encoder->setComputePipelineState(pipeline.get());
-    encoder->setBuffer(numbers.get(), 0, 0);
-    encoder->setBuffer(sums.get(), 0, 1);
-    encoder->setBytes(&count, sizeof count, 2);
-    encoder->dispatchThreadgroups(MTL::Size(groups, 1, 1), MTL::Size(threads, 1, 1));
-    encoder->endEncoding();
+    MTL::CommandBuffer* commands = queue_->commandBuffer();
+    encode(commands);
     commands->commit();
     commands->waitUntilCompleted();
     require(commands->status() == MTL::CommandBufferStatusCompleted, "read_all failed");
-    if (turn > 0) best = std::max(best, double(bytes) / (commands->GPUEndTime() - commands->GPUStartTime()));
+    return commands->GPUEndTime() - commands->GPUStartTime();
   }
-  return best;
-}
 
-struct Measured {
-  double tokens_per_second, bound, prompt_tokens_per_second;
+  const size_t threads_;
+  const NS::SharedPtr<MTL::CommandQueue> queue_;
+  NS::SharedPtr<MTL::ComputePipelineState> pipeline_;
+  NS::SharedPtr<MTL::Buffer> numbers_, sums_;
 };
 
-Measured measure(const Shape& shape, TensorType type, double bandwidth) {
+struct Measured {
+  double tokens_per_second, bound, of_bound, prompt_tokens_per_second;
+};
+
+Measured measure(const Shape& shape, TensorType type, ReadBandwidth& bandwidth) {
   const LlamaConfig config = config_of(shape);
   RandomModel model(config, type);
   const std::shared_ptr<Backend> backend = must(init_backend(BackendPreference::Metal));
@@ -217,16 +239,20 @@ Measured measure(const Shape& shape, TensorType type, double bandwidth) {
   logits_of(network, *backend, prompt, 0);
   const double prompt_time = milliseconds_since(start) / 1000;
 
-  // The device is never without work, so single tokens have no times of their own.
-  std::vector<double> times;
-  for (int turn = 0; turn < 5; ++turn) {
+  // The device is never without work, so single tokens have no times of their own. Memory that others use, too, changes
+  // its pace: each turn has a bound of its own.
+  std::vector<double> times, bounds, ratios;
+  for (int turn = 0; turn < 7; ++turn) {
+    const double before = bandwidth.measure();
     llama::GreedyTokens greedy(network, *backend, prompt, timed_tokens + 1);
     must(greedy.next());
     start = std::chrono::steady_clock::now();
     for (size_t i = 0; i < timed_tokens; ++i) must(greedy.next());
     times.push_back(milliseconds_since(start) / 1000 / timed_tokens);
+    bounds.push_back(std::max(before, bandwidth.measure()) / double(model.bytes()));
+    ratios.push_back(1 / times.back() / bounds.back());
   }
-  return {1 / median(times), bandwidth / double(model.bytes()), double(prompt_tokens) / prompt_time};
+  return {1 / median(times), median(bounds), median(ratios), double(prompt_tokens) / prompt_time};
 }
 
 struct LlmArguments {
@@ -238,23 +264,23 @@ void bench_llm(const LlmArguments& arguments) {
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
   if (!device) throw Failure{exit_file_error, "there is no Metal device"};
-  const double bandwidth = read_bandwidth(device.get());
+  ReadBandwidth bandwidth(device.get());
   fmt::print("on {}, whose memory is read at {:.1f} GB/s\n\n{:<8}{:<7}{:>15}{:>12}{:>14}{:>20}\n",
-             device->name()->utf8String(), bandwidth * 1e-9, "model", "type", "tokens/s", "bound", "of the bound",
-             "prompt tokens/s");
+             device->name()->utf8String(), bandwidth.measure() * 1e-9, "model", "type", "tokens/s", "bound",
+             "of the bound", "prompt tokens/s");
   nlohmann::json rows = nlohmann::json::array();
   for (const Shape& shape : shapes) {
     if (std::ranges::find(arguments.names, shape.name) == arguments.names.end()) continue;
     for (const TensorType type : {TensorType::f32, TensorType::f16}) {
       const Measured found = measure(shape, type, bandwidth);
       fmt::print("{:<8}{:<7}{:>15.1f}{:>12.1f}{:>13.2f}x{:>20.1f}\n", shape.name, name_of(type),
-                 found.tokens_per_second, found.bound, found.tokens_per_second / found.bound,
-                 found.prompt_tokens_per_second);
+                 found.tokens_per_second, found.bound, found.of_bound, found.prompt_tokens_per_second);
       std::fflush(stdout);
       rows.push_back({{"model", shape.name},
                       {"type", name_of(type)},
                       {"tokens_per_second", found.tokens_per_second},
                       {"bound", found.bound},
+                      {"of_bound", found.of_bound},
                       {"prompt_tokens_per_second", found.prompt_tokens_per_second}});
     }
   }

@@ -56,8 +56,10 @@ struct ScratchPair {
         second(encoding.scratch(tensor.images * tensor.channels * sizeof(float))) {}
 };
 
-MTL::Size threads_over_channels(const ImageTensor& tensor) {
-  return MTL::Size(tensor.channels, tensor.images, 1);
+// A SIMD-group for each group of an image.
+constexpr size_t simdgroup = 32;
+MTL::Size threads_over_groups(const ImageTensor& tensor, size_t groups) {
+  return MTL::Size(simdgroup * groups, tensor.images, 1);
 }
 
 Normalization with_statistics(Encoding& encoding, const ImageTensor& source, size_t groups,
@@ -67,9 +69,10 @@ Normalization with_statistics(Encoding& encoding, const ImageTensor& source, siz
   if (groups < source.channels) {
     const ScratchPair of_channels = statistics;
     statistics = ScratchPair(encoding, source);
-    encoding.dispatch({"image_group_statistics", {uint32_t(MPS::CNNNeuronTypeNone)}}, threads_over_channels(source),
-                      threads_along_row(source.channels), of_channels.first, of_channels.second, statistics.first,
-                      statistics.second, KernelGroups{uint32_t(source.channels), uint32_t(source.channels / groups)});
+    encoding.dispatch({"image_group_statistics", {uint32_t(MPS::CNNNeuronTypeNone)}},
+                      threads_over_groups(source, groups), MTL::Size(simdgroup, 1, 1), of_channels.first,
+                      of_channels.second, statistics.first, statistics.second,
+                      KernelGroups{uint32_t(source.channels), uint32_t(source.channels / groups)});
   }
   return {.slices = Slices::images,
           .mean = statistics.first,
@@ -145,9 +148,10 @@ Status GroupNormalizationGradientPart::encode_gradient(Encoding& encoding, CnnGr
 
   const size_t group = channels / state->groups;
   const ScratchPair of_groups(encoding, source);
-  encoding.dispatch({"image_group_sums", {uint32_t(MPS::CNNNeuronTypeNone)}}, threads_over_channels(source),
-                    threads_along_row(channels), of_channels.first, of_channels.second, normalization.gamma,
-                    of_groups.first, of_groups.second, KernelGroups{uint32_t(channels), uint32_t(group)});
+  encoding.dispatch({"image_group_sums", {uint32_t(MPS::CNNNeuronTypeNone)}},
+                    threads_over_groups(source, state->groups), MTL::Size(simdgroup, 1, 1), of_channels.first,
+                    of_channels.second, normalization.gamma, of_groups.first, of_groups.second,
+                    KernelGroups{uint32_t(channels), uint32_t(group)});
   const auto moved = gradient_at_destination(task, *this);
   if (!moved) return Error{moved.error()};
   encode_source_gradient(encoding, normalization,

@@ -1,4 +1,4 @@
-// Group normalization in one dispatch, where what is normalized together fits the caches of a CPU.
+// Group normalization in one dispatch, where what is normalized together fits the caches of a CPU, or keeps a GPU busy.
 #pragma once
 
 #include "mps/cnn/normalization.hpp"

@@ -4,20 +4,13 @@
 // A SIMD-group has several images in turn: while the results of one leave, statistics are made of the next, so that
 // memory is read and written at the same time. The numbers of a wide group are shared by all threads; of other images a
 // thread has some channels.
-#include "image.h"
+#include "group_normalization.h"
 #include "rows.h"
 #include "streaming.h"
 
 constant uint fills_caches [[function_constant(0)]];
 
 constant constexpr uint most_channels = 1024;  // of an image whose threads have some each
-
-struct GroupNormalization {
-  ImageTensor source, result;
-  uint group;    // channels
-  uint in_turn;  // images, or pairs of them, that a SIMD-group has one after the other
-  float epsilon;
-};
 
 // From a thread's first channel on.
 template <typename T>

@@ -212,22 +212,24 @@ IMAGE_NORMALIZATION(half)
 // Channels that are normalized together. Every channel gets its group's numbers.
 struct Groups {
   uint channels, size;
-
-  uint first(uint channel) const constant { return channel / size * size; }
 };
 
-// Channels have equally many numbers: the mean of means, and the mean of variances and squared distances of means.
+// Channels have equally many numbers: the mean of means, and the mean of variances and squared distances of means. A
+// SIMD-group has a group of an image.
 [[host_name("image_group_statistics")]] kernel void image_group_statistics(
     device const float* means [[buffer(0)]], device const float* variances [[buffer(1)]],
     device float* mean [[buffer(2)]], device float* variance [[buffer(3)]], constant Groups& p [[buffer(4)]],
-    uint2 position [[thread_position_in_grid]]) {
-  const uint i = position.y * p.channels + position.x, first = position.y * p.channels + p.first(position.x);
-  float average = 0, squares = 0;
-  for (uint j = first; j < first + p.size; ++j) average += (means[j] - average) / (j - first + 1);
-  for (uint j = first; j < first + p.size; ++j)
-    squares += variances[j] + (means[j] - average) * (means[j] - average);
-  mean[i] = average;
-  variance[i] = squares / p.size;
+    uint2 group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+  const uint first = group.y * p.channels + group.x * p.size, end = first + p.size;
+  float sum = 0, squares = 0;
+  for (uint i = first + lane; i < end; i += 32) sum += means[i];
+  const float average = simd_sum(sum) / p.size;
+  for (uint i = first + lane; i < end; i += 32) squares += variances[i] + (means[i] - average) * (means[i] - average);
+  const float of_group = simd_sum(squares) / p.size;
+  for (uint i = first + lane; i < end; i += 32) {
+    mean[i] = average;
+    variance[i] = of_group;
+  }
 }
 
 // What the channels of a group, each times its gamma, add to the gradients of their mean and variance.
@@ -235,15 +237,19 @@ struct Groups {
     device const float* of_gamma [[buffer(0)]], device const float* of_beta [[buffer(1)]],
     device const float* gamma [[buffer(2)]], device float* first_sum [[buffer(3)]],
     device float* second_sum [[buffer(4)]], constant Groups& p [[buffer(5)]],
-    uint2 position [[thread_position_in_grid]]) {
-  const uint row = position.y * p.channels, first = p.first(position.x);
+    uint2 group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+  const uint row = group.y * p.channels, first = group.x * p.size, end = first + p.size;
   float x = 0, y = 0;
-  for (uint channel = first; channel < first + p.size; ++channel) {
+  for (uint channel = first + lane; channel < end; channel += 32) {
     x = fma(gamma[channel], of_gamma[row + channel], x);
     y = fma(gamma[channel], of_beta[row + channel], y);
   }
-  first_sum[row + position.x] = x;
-  second_sum[row + position.x] = y;
+  x = simd_sum(x);
+  y = simd_sum(y);
+  for (uint channel = first + lane; channel < end; channel += 32) {
+    first_sum[row + channel] = x;
+    second_sum[row + channel] = y;
+  }
 }
 
 // The sums of `count` slices from `first` on, which share a state.
