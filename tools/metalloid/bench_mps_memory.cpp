@@ -7,9 +7,12 @@
 
 #include <MetalPerformanceShaders/MetalPerformanceShaders.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "bench.hpp"
+#include "bench_mps_by_hand.hpp"
 #include "bench_workload.hpp"
 #include "micro_bench.hpp"
 
@@ -73,13 +76,64 @@ class BatchSource final : public MPS::CNNBatchNormalizationDataSource {
   ChannelNumbers& of_channels_;
 };
 
+// A loop over all numbers by two threads, the other of which sleeps in between.
+class HandLoops {
+ public:
+  HandLoops(const float* in, float* out) : in_(in), out_(out), other_([this] { help(); }) {}
+  HandLoops(const HandLoops&) = delete;
+  ~HandLoops() {
+    start(nullptr, 0);
+    other_.join();
+  }
+
+  static HandNeurons neurons() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) return hand_neurons();
+#endif
+    return {};
+  }
+
+  // Microseconds of one of so many.
+  double run(HandNeuron loop, unsigned times) {
+    const auto begin = std::chrono::steady_clock::now();
+    start(loop, times);
+    for (unsigned i = 0; i < times; ++i) loop(in_, out_, numbers / 2);
+    for (unsigned done; (done = done_.load()) != rounds_.load();) done_.wait(done);
+    return milliseconds_since(begin) * 1e3 / times;
+  }
+
+ private:
+  void start(HandNeuron loop, unsigned times) {
+    loop_ = loop;
+    times_ = times;
+    rounds_.fetch_add(1);
+    rounds_.notify_one();
+  }
+  void help() {
+    for (unsigned round = 0;; done_ = round, done_.notify_one()) {
+      rounds_.wait(round);
+      ++round;
+      if (!loop_) return;
+      for (unsigned i = 0; i < times_; ++i) loop_(in_ + numbers / 2, out_ + numbers / 2, numbers / 2);
+    }
+  }
+
+  const float* const in_;
+  float* const out_;
+  HandNeuron loop_ = nullptr;
+  unsigned times_ = 0;
+  std::atomic<unsigned> rounds_ = 0, done_ = 0;
+  std::thread other_;
+};
+
 class MemoryBench {
  public:
   explicit MemoryBench(const NS::SharedPtr<MTL::Device>& device)
       : bench_(device),
         x_(Numbers(1).floats(numbers, -4, 4)),
         in_(bench_.new_matrix(n, n, MPS::DataTypeFloat32, x_)),
-        out_(bench_.new_matrix(n, n, MPS::DataTypeFloat32)) {}
+        out_(bench_.new_matrix(n, n, MPS::DataTypeFloat32)),
+        by_hand_(address_of(in_), address_of(out_)) {}
 
   nlohmann::json run() {
     measure_bounds();
@@ -103,7 +157,8 @@ class MemoryBench {
         "\n{0} x {0} floats, microseconds. Copying them: by a blit {1:.0f}, past the caches {2:.0f} ({3:.1f} GB/s). "
         "Reading them: {4:.0f}.\nWithout memory, an exponential of each takes {5:.0f}, with a division {6:.0f}.\n\n",
         n, blit, streaming, 8e-3 * numbers / streaming, reading, powers, quotients);
-    fmt::print("{:<44}{:>10}{:>10}{:>10}{:>12}   asked\n", "", "copy", "MPS", "GB/s", "copy:MPS");
+    fmt::print("{:<44}{:>10}{:>10}{:>10}{:>12}   asked{:>8}{:>12}\n", "", "copy", "MPS", "GB/s", "copy:MPS", "by hand",
+               "hand:MPS");
     rows_.push_back({{"name", "copy"},
                      {"blit", blit},
                      {"streaming", streaming},
@@ -122,28 +177,43 @@ class MemoryBench {
     };
   }
 
+  // On a CPU, what its kernels see.
+  static float* address_of(const Matrix& matrix) {
+    return reinterpret_cast<float*>(uintptr_t(matrix->data()->gpuAddress()));
+  }
+
+  struct Rivals {
+    Encode copy;
+    HandNeuron by_hand = nullptr;
+    unsigned reads = 1;  // how often the work must read its numbers, of which copies do it once
+  };
   // Medians, in microseconds, of work and of copying as much in the same memory, which take turns: memory has better
-  // and worse moments, and places. `reads`: how often the work must read its numbers, of which copies do it once.
-  void show(const std::string& name, const Encode& encode, const Encode& copy, unsigned reads = 1) {
+  // and worse moments, and places.
+  void show(const std::string& name, const Encode& encode, const Rivals& rivals) {
     constexpr size_t rounds = 21;
     constexpr double microseconds_of_turn = 8000;
     const auto times = unsigned(std::clamp(microseconds_of_turn / bench_.run(encode), 1.0, 5.0));
-    const double share = (1 + reads) / 2.0;
-    std::vector<double> own(rounds), copies(rounds), ratios(rounds);
+    const double share = (1 + rivals.reads) / 2.0;
+    std::vector<double> own(rounds), copies(rounds), hands(rounds), of_copy(rounds), of_hand(rounds);
     for (size_t i = 0; i < rounds; ++i) {
-      copies[i] = bench_.run(copy, times);
+      copies[i] = bench_.run(rivals.copy, times);
       own[i] = bench_.run(encode, times);
-      ratios[i] = copies[i] * share / own[i];
+      of_copy[i] = copies[i] * share / own[i];
+      if (rivals.by_hand) hands[i] = by_hand_.run(rivals.by_hand, times);
+      of_hand[i] = hands[i] / own[i];
     }
     const double time = median(own);
-    fmt::print("{:<44}{:>10.0f}{:>10.0f}{:>10.1f}{:>11.2f}x   {}\n", name, median(copies), time,
-               8e-3 * numbers * share / time, median(ratios), asked);
+    fmt::print("{:<44}{:>10.0f}{:>10.0f}{:>10.1f}{:>11.2f}x   {}", name, median(copies), time,
+               8e-3 * numbers * share / time, median(of_copy), asked);
+    if (rivals.by_hand) fmt::print("{:>10.0f}{:>11.2f}x", median(hands), median(of_hand));
+    fmt::print("\n");
     std::fflush(stdout);
     rows_.push_back({{"name", name},
                      {"copy", median(copies)},
                      {"MPS", time},
                      {"bytes", 8 * numbers * share},
-                     {"copy:MPS", median(ratios)}});
+                     {"copy:MPS", median(of_copy)}});
+    if (rivals.by_hand) rows_.back()["by hand"] = median(hands);
   }
   void check(const std::string& name, const std::vector<float>& found, const Reference& expected) {
     for (size_t i = 0; i < numbers; i += numbers / 61)
@@ -151,11 +221,17 @@ class MemoryBench {
               fmt::format("{}: number {} is {} and not {}", name, i, found[i], expected(i)));
   }
 
-  void show_matrix(const std::string& name, const Encode& encode, const Reference& expected, unsigned reads = 1) {
+  void show_matrix(const std::string& name, const Encode& encode, const Reference& expected,
+                   HandNeuron by_hand = nullptr, unsigned reads = 1) {
     bench_.write(out_.get(), std::vector<float>(numbers, NAN));
     bench_.run(encode);
     check(name, bench_.read(out_.get()), expected);
-    show(name, encode, copy_, reads);
+    if (by_hand) {
+      bench_.write(out_.get(), std::vector<float>(numbers, NAN));
+      by_hand_.run(by_hand, 1);
+      check(name + " by hand", bench_.read(out_.get()), expected);
+    }
+    show(name, encode, {copy_, by_hand, reads});
   }
 
   void matrices() {
@@ -171,22 +247,24 @@ class MemoryBench {
             return logarithm ? x_[index] - std::log(sum) : std::exp(double{x_[index]}) / sum;
           });
     }
+    const HandNeurons hand = HandLoops::neurons();
     neuron("ReLU", MPS::CNNNeuronTypeReLU, [](double x) { return x >= 0 ? x : 0.5 * x; });
     neuron("HardSigmoid", MPS::CNNNeuronTypeHardSigmoid, [](double x) { return std::clamp(0.5 * x + 0.25, 0.0, 1.0); });
     neuron("SoftSign", MPS::CNNNeuronTypeSoftSign, [](double x) { return x / (1 + std::abs(x)); });
-    neuron("Sigmoid", MPS::CNNNeuronTypeSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); });
-    neuron("TanH", MPS::CNNNeuronTypeTanH, [](double x) { return 0.5 * std::tanh(0.25 * x); });
-    neuron("ELU", MPS::CNNNeuronTypeELU, [](double x) { return x >= 0 ? x : 0.5 * std::expm1(x); });
-    neuron("GeLU", MPS::CNNNeuronTypeGeLU, [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); });
+    neuron("Sigmoid", MPS::CNNNeuronTypeSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, hand.sigmoid);
+    neuron("TanH", MPS::CNNNeuronTypeTanH, [](double x) { return 0.5 * std::tanh(0.25 * x); }, hand.tanh);
+    neuron("ELU", MPS::CNNNeuronTypeELU, [](double x) { return x >= 0 ? x : 0.5 * std::expm1(x); }, hand.elu);
+    neuron(
+        "GeLU", MPS::CNNNeuronTypeGeLU, [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); }, hand.gelu);
     for (const bool computes : {false, true}) batch_normalisation(computes);
   }
-  void neuron(const char* name, MPS::CNNNeuronType type, double (*function)(double)) {
+  void neuron(const char* name, MPS::CNNNeuronType type, double (*function)(double), HandNeuron by_hand = nullptr) {
     const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(bench_.device()));
     kernel->setNeuronType(type, 0.5f, 0.25f, 1);
     show_matrix(
         fmt::format("MatrixNeuron {}", name),
         [&](MTL::CommandBuffer* commands) { kernel->encode(commands, in_.get(), nullptr, out_.get()); },
-        [&](size_t index) { return function(x_[index]); });
+        [&](size_t index) { return function(x_[index]); }, by_hand);
   }
   void batch_normalisation(bool computes_statistics) {
     ChannelNumbers of_channels(n);
@@ -219,7 +297,7 @@ class MemoryBench {
           return (x_[index] - mean) / std::sqrt(variance + epsilon) * of_channels.gammas[column] +
                  of_channels.betas[column];
         },
-        computes_statistics ? 2 : 1);
+        nullptr, computes_statistics ? 2 : 1);
   }
 
   NS::SharedPtr<MPS::Image> new_image(const Pictures& shape) {
@@ -246,7 +324,7 @@ class MemoryBench {
     for (size_t i = 0; i < shape.images; ++i)
       out->readBytes(found.data() + i * of_image, MPS::DataLayoutHeightxWidthxFeatureChannels, i);
     check(name, found, expected);
-    show(name, run_of(kernel), run_of(copy.get()));
+    show(name, run_of(kernel), {.copy = run_of(copy.get())});
   }
   void pictures(const char* name, const Pictures& shape, size_t groups) {
     ChannelNumbers of_channels(shape.channels);
@@ -281,6 +359,7 @@ class MemoryBench {
   MicroBench bench_;
   const std::vector<float> x_;
   const Matrix in_, out_;
+  HandLoops by_hand_;
   Encode copy_;  // past the caches
   nlohmann::json rows_ = nlohmann::json::array();
 };

@@ -31,18 +31,19 @@ struct Slice {
 // SIMD-group there is nothing to give yet, and in the last nothing more to find out.
 enum class Step { first, middle, last };
 
-// The mean of numbers that come in parts, and their squared differences from it. A part's own are found while it is near,
-// in two steps, so that nothing cancels; a thread has some of them.
+// The mean of numbers that come in parts, and their squared differences from it.
 struct Parts {
-  float count = 0, mean = 0, squares = 0, own_squares = 0;
+  float count = 0, mean = 0, squares = 0;
 
-  void add(float more, float more_mean) thread {
-    const float difference = more_mean - mean, share = more / (count + more);
+  // The next has so many numbers; sums are of their differences from the mean up to there, and of the squares. That mean
+  // is no further from the part's than numbers are from theirs, so what cancels is small beside their variance.
+  void add(float more, float sum, float square_sum) thread {
+    const float difference = sum / more, share = more / (count + more);
+    squares += fma(difference * difference, count * share, square_sum - sum * difference);
     mean += difference * share;
-    squares += difference * difference * (count * share);
     count += more;
   }
-  float variance() const thread { return (simd_sum(own_squares) + squares) / count; }
+  float inverse_deviation(float epsilon) const thread { return 1 / sqrt(squares / count + epsilon); }
 };
 
 // Two slices, of the same group, since gammas and betas come from the caches once for both. They are the same where one
@@ -61,16 +62,19 @@ Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant Grou
   const ulong stride = p.source.pixel_stride;
   const ulong ahead = pixels_of_part < pixels ? pixels_of_part * stride : 2 * p.source.image_stride;
   Parts parts[2];
+  for (uint k = 0; k < 2; ++k) parts[k].mean = simd_sum(float(*next.slices[k].source)) / 32;  // of the first numbers
   for (uint first = 0; first < pixels; first += pixels_of_part) {
     const uint end = min(first + pixels_of_part, pixels);
-    float sums[2] = {0, 0};
+    float sums[2] = {0, 0}, squares[2] = {0, 0};
     for (uint x = first; x < end; ++x) {
       const ulong from = x * stride, to = ulong(x) * p.result.pixel_stride;
       for_each_column(place, p.group, [&](uint i) {
         if (step != Step::last)
           for (uint k = 0; k < 2; ++k) {
             fetch_ahead(next.slices[k].source + from + ahead + i);
-            sums[k] += float(next.slices[k].source[from + i]);
+            const float difference = float(next.slices[k].source[from + i]) - parts[k].mean;
+            sums[k] += difference;
+            squares[k] = fma(difference, difference, squares[k]);
           }
         if (step != Step::first) {
           const float gamma = now.slices[0].gamma[i], beta = now.slices[0].beta[i];
@@ -81,21 +85,11 @@ Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant Grou
         }
       });
     }
-    if (step == Step::last) continue;
-    const float count = float(end - first) * p.group;
-    const float means[2] = {simd_sum(sums[0]) / count, simd_sum(sums[1]) / count};
-    for (uint x = first; x < end; ++x)
-      for_each_column(place, p.group, [&](uint i) {
-        for (uint k = 0; k < 2; ++k) {
-          const float difference = float(next.slices[k].source[x * stride + i]) - means[k];
-          parts[k].own_squares = fma(difference, difference, parts[k].own_squares);
-        }
-      });
-    for (uint k = 0; k < 2; ++k) parts[k].add(count, means[k]);
+    for (uint k = 0; k < 2; ++k)
+      parts[k].add(float(end - first) * p.group, simd_sum(sums[k]), simd_sum(squares[k]));
   }
-  if (step == Step::last) return normals;
   return {{parts[0].mean, parts[1].mean},
-          {1 / sqrt(parts[0].variance() + p.epsilon), 1 / sqrt(parts[1].variance() + p.epsilon)}};
+          {parts[0].inverse_deviation(p.epsilon), parts[1].inverse_deviation(p.epsilon)}};
 }
 
 template <bool streams, typename T>
@@ -124,8 +118,8 @@ struct Channels {
   }
 };
 
-// Sums of a part are of differences from the mean of the image up to there, which at first is its first pixel: that is no
-// further from the part's mean than the image's numbers are from theirs, so what cancels is small beside their variance.
+// Sums of a part are of differences from the mean of the image up to there, as those of Parts, which at first is its
+// first pixel.
 template <uint rows, Step step, bool streams, typename T>
 void take_pixels(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels own, uint first,
                  uint ahead, uint place) {
