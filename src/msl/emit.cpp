@@ -18,6 +18,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "bitcode/total_division.hpp"
+#include "msl/air_symbols.hpp"
 #include "msl/attributes.hpp"
 #include "msl/diagnostics.hpp"
 
@@ -34,7 +35,10 @@ std::unique_ptr<llvm::Module> generate(clang::CompilerInstance& instance, llvm::
   auto generator = clang::CreateLLVMCodeGen(instance, function.name, context);
   generator->Initialize(instance.getASTContext());
   for (clang::VarDecl* variable : reachable.variables) generator->HandleTopLevelDecl(clang::DeclGroupRef(variable));
-  for (clang::FunctionDecl* called : reachable.functions) generator->HandleTopLevelDecl(clang::DeclGroupRef(called));
+  for (clang::FunctionDecl* called : reachable.functions) {
+    generator->HandleTopLevelDecl(clang::DeclGroupRef(called));
+    if (called->hasAttr<clang::UsedAttr>()) generator->GetAddrOfGlobal(clang::GlobalDecl(called), false);
+  }
 
   auto* entry = llvm::dyn_cast<llvm::Function>(
       generator->GetAddrOfGlobal(clang::GlobalDecl(reachable.functions.front()), /*isForDefinition=*/false));
@@ -210,6 +214,7 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   llvm::LLVMContext context;
   auto module = generate(instance, context, function, reachable);
   if (!module) return Error{"no code could be generated for '" + function.name + "'"};
+  link_air_functions(*module);
   isolate(*module, function.name);
   unconverge(*module);
   release_memory(*module);

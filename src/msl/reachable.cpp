@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "msl/air_symbols.hpp"
 #include "msl/diagnostics.hpp"
 #include "msl/file_system.hpp"
 
@@ -221,6 +222,8 @@ void ReachabilityWalker::follow(const Uses& uses) {
     const clang::FunctionDecl* definition = nullptr;
     if (called->isDefined(definition)) {
       visit(const_cast<clang::FunctionDecl*>(definition));
+    } else if (clang::FunctionDecl* known = find_air_function(called)) {
+      if (seen_functions_.insert(known->getCanonicalDecl()).second) visit(known);
     } else if (!is_builtin(called) && !called->isTrivial() && !called->isDefaulted()) {
       error(at, "'" + called->getNameAsString() + "' is declared but has no definition");
     }

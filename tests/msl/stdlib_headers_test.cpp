@@ -41,6 +41,21 @@ kernel void k(device float4* p, device metal::half2* q, uint i [[thread_position
   EXPECT_TRUE(result.library) << format(result.diagnostics);
 }
 
+TEST(StdlibHeaders, MatricesAreNamedInMetalsNamespaceAlone) {
+  const CompileResult result = compile(R"(
+#include <simd/simd.h>
+struct float3x3 { float3 x, y, z; };
+kernel void k(device float3* p, constant float3x3& m, constant metal::float3x3& n) { p[0] = n * m.y; }
+)",
+                                       without_cache());
+  EXPECT_TRUE(result.library) << format(result.diagnostics);
+  EXPECT_EQ(functions_of(R"(
+using namespace simd;
+kernel void k(device float3* p, constant float3x3& m, constant simd::half2x2& n) { p[0] = m * float3(float2(n[0]), 1); }
+)"),
+            "k");
+}
+
 TEST(StdlibHeaders, TheSimdLibraryHasMetalsTypes) {
   EXPECT_EQ(functions_of(R"(
 #include <simd/simd.h>

@@ -186,6 +186,14 @@ kernel void k(device void* m) {
             "k");
 }
 
+TEST(StdlibMath, MatricesAreDividedByNumbers) {
+  EXPECT_EQ(functions_of(R"(
+static_assert(float2x2(2, 4, 6, 8) / 2 == float2x2(1, 2, 3, 4) && half3x3(1) / 0.5h == half3x3(2));
+kernel void k(device float4x4* m, device half4x4* h, constant float& s) { m[0] = (float4x4) h[0] / s; m[1] /= s; h[1] /= 2.0h; }
+)"),
+            "k");
+}
+
 TEST(StdlibMath, MatricesMultiplyVectorsAndMatrices) {
   EXPECT_EQ(functions_of(std::string(each_size) + R"(
 static_assert(sizeof(float3x3) == 48 && alignof(float3x3) == 16 && sizeof(half2x4) == 16 && sizeof(float4x2) == 32);

@@ -6,7 +6,7 @@
 #define __METAL_SIMD_MATRIX(T, C, R) \
   typedef metal::matrix<T, C, R> simd_##T##C##x##R, matrix_##T##C##x##R; \
   namespace simd { \
-  using ::T##C##x##R; \
+  using metal::T##C##x##R; \
   }
 #define __METAL_SIMD_MATRICES(T) \
   __METAL_SIMD_MATRIX(T, 2, 2) __METAL_SIMD_MATRIX(T, 2, 3) __METAL_SIMD_MATRIX(T, 2, 4) \
