@@ -35,8 +35,11 @@ void CommandRunner::upload_for(const device::CommandList& list) {
       if (!is_read || memory_at(address) || current_->uploads.place_of(address)) continue;
       let_go();
       is_any = true;
-      if (Status added = current_->uploads.add(upload_chunks_, address, length); !added)
-        return fail(device::FaultKind::out_of_memory, added.error());
+      if (Status added = current_->uploads.add(upload_chunks_, address, length); !added) {
+        look_for_faults();  // a GPU that has stopped gives no memory, either
+        if (broken_by_ == cuda::Code::success) fail(device::FaultKind::out_of_memory, added.error());
+        return;
+      }
     }
   }
   if (is_any && hold()) check(current_->uploads.send(*use_, stream_->handle()), "take a command's data");

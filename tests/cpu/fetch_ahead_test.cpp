@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 
+#include "bitcode/analyses.hpp"
 #include "run_ir.hpp"
 #include "run_kernel.hpp"
 
