@@ -115,6 +115,51 @@ kernel void k(const device float4* p) { $p[0].xy = float2(1); }
                "cannot assign to memory that is constant or const");
 }
 
+TEST(StdlibTypes, SwizzlesOfVectorsThatTemplatesDoNotKnowAreOperands) {
+  EXPECT_EQ(functions_of(R"(
+struct Named { int ab; float2 ra; };
+template <class T> struct Box {
+  vec<T, 4> v;
+  constexpr vec<T, 2> sum() const { return v.xy + v.zw; }
+};
+template <class T, int n> constexpr T scaled(T x) { return x * n; }
+template <class T> constexpr bool swizzled() {
+  vec<T, 4> v(1, 2, 3, 4);
+  const vec<T, 2> sum = v.xy + v.zw, negative = -v.xy * T(2);
+  v.xy = v.rg * 2 - v.ba + T(9);          // 8, 9
+  v.zw *= 2;                              // 6, 8
+  if (v.x > 0) v.yz += v.zy, v.x -= 1;    // 7, 15, 15, 8
+  v.wx = scaled<T, 3>(T(2));              // 6, 15, 15, 6
+  v.xw = v.x > v.y ? T(1) : T(5);         // 5, 15, 15, 5
+  Named named{1, float2(2)};
+  named.ra *= named.ab + 1;
+  return all(v == vec<T, 4>(5, 15, 15, 5)) && all(sum == vec<T, 2>(4, 6)) && all(negative == vec<T, 2>(-2, -4)) &&
+         all(named.ra == float2(4)) && all((v.xyz - v.xyz) == 0) && all(Box<T>{v}.sum() == vec<T, 2>(20, 20));
+}
+static_assert(swizzled<float>() && swizzled<half>() && swizzled<int>() && swizzled<long>());
+template <class T> constexpr bool coloured() {
+  vec<T, 4> v(1, 2, 3, 4);
+  v.r += 1;
+  v.g = v.b * v.a;
+  v.a -= v.r;
+  ++v.b, v.b++;
+  return all(v == vec<T, 4>(2, 12, 5, 2)) && -v.r + v.g == T(10);
+}
+static_assert(coloured<float>() && coloured<int>());
+template <class T> void moved(device vec<T, 4>* p, threadgroup vec<T, 3>* q, constant packed_float3& r) {
+  p[0].xy = -p[1].zw;
+  (p + 1)->xyz = (p + 2)->zyx * T(2) + q[0].zzz;
+  q[1].rg = q[0].x < q[1].x ? q[1].bg : q[0].gb;
+  p[3].xy = {T(1), T(2)};
+  p[4].zw = vec<T, 2>(r.xy * 2.0f + r.yz);
+  for (int i = 0; i < 4; ++i) p[i].xy *= i, (p + i)->x += 1;
+  if (p[0].x < 0) p[p[1].x < 0 ? 1 : 2].zw -= p[0].xy;
+}
+kernel void k(device float4* p, threadgroup float3* q, constant packed_float3& r) { moved(p, q, r); }
+)"),
+            "k");
+}
+
 TEST(StdlibTypes, VectorOperatorsWorkComponentByComponentAndWithScalars) {
   EXPECT_EQ(functions_of(R"(
 static_assert(all(int4(7) % 4 == int4(3)) && all((int4(1, 2, 3, 4) << 1) == int4(2, 4, 6, 8)) && all(~int2(0) == -1));

@@ -32,6 +32,7 @@ void drop_coherence(Rewriting&);                     // address_spaces.cpp
 void cast_between_half_and_bfloat(Rewriting&);       // casts.cpp
 void load_conditional_operands(Rewriting&);          // conditionals.cpp
 void type_literals(Rewriting&);                      // literals.cpp
+void resolve_swizzles_in_templates(Rewriting&);      // swizzles.cpp
 void place_strings_in_constant_memory(Rewriting&);   // strings.cpp
 
 // Shared vocabulary.
