@@ -36,6 +36,15 @@ constexpr const char* read_and_gather = R"(
 )";
 constexpr const char* store = "store <4 x float> %x, ptr addrspace(1) %out\n";
 
+// If the number is above 3.
+std::string gather_if(const std::string& number) {
+  return "%n = " + number + R"(
+    %is_there = icmp ugt i32 %n, 3
+    br i1 %is_there, label %there, label %end
+  there:)" +
+         read_and_gather + store + "br label %end\nend:";
+}
+
 struct Ahead {
   explicit Ahead(const std::string& body) : ir(group(body)) {
     const auto simplify = [](llvm::Function& function) {
@@ -91,19 +100,9 @@ TEST(FetchAhead, LeavesOutPlacesThatWhatIsFetchedLeadsTo) {
 }
 
 TEST(FetchAhead, ReadsNothingThatMemoryDecidesOn) {
-  Ahead branch(R"(
-    %n = load i32, ptr addrspace(1) %out
-    %is_there = icmp ugt i32 %n, 3
-    br i1 %is_there, label %there, label %end
-  there:)" + std::string(read_and_gather) +
-               store + "br label %end\nend:");
+  Ahead branch(gather_if("load i32, ptr addrspace(1) %out"));
   EXPECT_FALSE(branch.code.fetch) << branch.ir.text();
-  Ahead effect(R"(
-    %n = atomicrmw add ptr addrspace(1) %out, i32 1 monotonic
-    %is_there = icmp ugt i32 %n, 3
-    br i1 %is_there, label %there, label %end
-  there:)" + std::string(read_and_gather) +
-               store + "br label %end\nend:");
+  Ahead effect(gather_if("atomicrmw add ptr addrspace(1) %out, i32 1 monotonic"));
   EXPECT_FALSE(effect.code.fetch) << effect.ir.text();
   Ahead address(R"(
     %p = load ptr addrspace(1), ptr addrspace(1) %out
@@ -116,12 +115,7 @@ TEST(FetchAhead, ReadsNothingThatMemoryDecidesOn) {
 }
 
 TEST(FetchAhead, FollowsBranchesThatDispatchesDecideOn) {
-  Ahead ahead(R"(
-    %n = load i32, ptr addrspace(5) %size
-    %is_there = icmp ugt i32 %n, 3
-    br i1 %is_there, label %there, label %end
-  there:)" + std::string(read_and_gather) +
-              store + "br label %end\nend:");
+  Ahead ahead(gather_if("load i32, ptr addrspace(5) %size"));
   ASSERT_TRUE(ahead.code.fetch);
   EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
 }

@@ -129,6 +129,11 @@ class GroupNormalizationTest : public ImageTest {
 };
 INSTANTIATE_MPS_TEST(GroupNormalizationTest);
 
+struct Case {
+  PictureShape shape;
+  size_t groups;
+};
+
 TEST_P(GroupNormalizationTest, NormalizesEachChannelOfEachImageByItself) {
   for (const PictureShape& shape :
        {PictureShape{5, 3, 1, 2, float32}, PictureShape{3, 4, 3, 2, float16}, PictureShape{4, 37, 5, 1, float32},
@@ -142,10 +147,6 @@ TEST_P(GroupNormalizationTest, NormalizesEachChannelOfEachImageByItself) {
 }
 
 TEST_P(GroupNormalizationTest, NormalizesGroupsOfChannelsTogether) {
-  struct Case {
-    PictureShape shape;
-    size_t groups;
-  };
   for (const Case& c :
        {Case{{5, 3, 1, 2, float32}, 1}, Case{{3, 4, 6, 2, float16}, 2}, Case{{4, 37, 5, 1, float32}, 1},
         Case{{3, 5, 10, 3, float16}, 5}, Case{{4, 2, 64, 3, float32}, 4}, Case{{2, 2, 7, 2, float32}, 7},
@@ -161,10 +162,6 @@ TEST_P(GroupNormalizationTest, NormalizesGroupsOfChannelsTogether) {
 
 // CPUs have a SIMD-group make the statistics of an image while it gives the results of the one before.
 TEST_P(GroupNormalizationTest, NormalizesManyImagesAsItDoesOne) {
-  struct Case {
-    PictureShape shape;
-    size_t groups;
-  };
   for (const Case& c :
        {Case{{13, 9, 40, 41, float32}, 8}, Case{{9, 7, 33, 23, float32}, 33}, Case{{16, 8, 12, 17, float16}, 3},
         Case{{9, 11, 96, 19, float32}, 1}, Case{{1, 1, 150, 37, float16}, 3}, Case{{1, 1, 4099, 29, float32}, 1}}) {
@@ -183,10 +180,6 @@ TEST_P(GroupNormalizationTest, NormalizesManyImagesAsItDoesOne) {
 // Sums of squares must not cancel where the numbers that come first lie far from all others, nor where all lie far from
 // 0.
 TEST_P(GroupNormalizationTest, KeepsItsPrecisionWhereNumbersDrift) {
-  struct Case {
-    PictureShape shape;
-    size_t groups;
-  };
   for (const Case& c :
        {Case{{16, 20, 8, 9, float32}, 8}, Case{{1, 1, 4096, 9, float32}, 1}, Case{{8, 20, 64, 9, float32}, 1}})
     for (const double first : {-1e4, 0.0, 100.0}) {
