@@ -6,6 +6,7 @@
 
 #include <dnnl.hpp>
 
+#include "mps/libraries/cpu/instructions.hpp"
 #include "mps/libraries/cpu/primitives.hpp"
 
 namespace metalloid::mps::cpu {
@@ -36,5 +37,6 @@ class CpuLibrary final : public MathLibrary {
 
 extern "C" __attribute__((visibility("default"))) const metalloid::mps::MathLibrary* metalloid_open_math_library() {
   static const metalloid::mps::cpu::CpuLibrary library;
+  metalloid::mps::cpu::limit_instructions();
   return &library;
 }

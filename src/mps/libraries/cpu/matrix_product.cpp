@@ -12,6 +12,7 @@
 #include <dnnl.hpp>
 #include <string_view>
 
+#include "mps/libraries/cpu/instructions.hpp"
 #include "mps/libraries/cpu/primitives.hpp"
 #include "mps/libraries/cpu/threads.hpp"
 
@@ -161,18 +162,14 @@ class Matmul final : public Primitive {
   const dnnl::matmul matmul_;
 };
 
-// Bfloat where the processor multiplies it itself; int8 where it does so without saturating between.
 bool matmul_has(const MatrixProduct& p) {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
   const auto are = [&](MPS::DataType left, MPS::DataType result) {
     return p.left_type == left && p.right_type == left && p.result_type == result;
   };
   if (are(MPS::DataTypeBFloat16, MPS::DataTypeBFloat16) || are(MPS::DataTypeBFloat16, MPS::DataTypeFloat32))
-    return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
-  const bool multiplies_int8 = isa == dnnl::cpu_isa::avx512_core_vnni || isa == dnnl::cpu_isa::avx512_core_bf16 ||
-                               isa == dnnl::cpu_isa::avx512_core_amx;
-  if (are(MPS::DataTypeInt8, MPS::DataTypeFloat32)) return multiplies_int8;
-  if (are(MPS::DataTypeInt8, MPS::DataTypeInt32)) return multiplies_int8 && p.alpha == 1 && p.beta == 0;
+    return has_bfloat_products();
+  if (are(MPS::DataTypeInt8, MPS::DataTypeFloat32)) return has_int8_products();
+  if (are(MPS::DataTypeInt8, MPS::DataTypeInt32)) return has_int8_products() && p.alpha == 1 && p.beta == 0;
   return false;
 }
 
