@@ -89,10 +89,9 @@ void CommandRunner::encode_commands(Run& run) {
     carry_out_one(commands[run.next]);
     if (broken_by_ != cuda::Code::success) return;
   }
-  if (!hold()) return;
+  run.ended = record_event();
   if (!place_mark()) return;
   run.last_mark = stream_->last_mark();
-  run.ended = record_event();  // behind the mark, which is what somebody may be waiting for
 }
 
 void CommandRunner::carry_out_one(const device::Command& command) {

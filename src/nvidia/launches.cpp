@@ -10,7 +10,6 @@ namespace metalloid::nvidia {
 
 namespace {
 
-constexpr size_t shortest_chain = 4;  // fewer launches are as fast one by one
 constexpr size_t most_sequences = 64;
 
 bool is_same(const LaunchSize& a, const uint64_t* b) {
@@ -48,16 +47,15 @@ std::optional<Launches::Refused> Launches::send(const Gpu::Use& use, cuda::Strea
     discard(use.driver(), *own);
   }
   std::optional<Refused> refused;
+  ++turn_;
   for (size_t first = 0; first < launches_.size() && !refused;) {
     const size_t length = std::bit_floor(launches_.size() - first);
-    if (length >= shortest_chain) {
-      Chain& chain = chains_[static_cast<size_t>(std::countr_zero(length / shortest_chain))][turn_++ % 2];
-      if (send_chain(use, stream, chain, first, length) == cuda::Code::success) {
-        first += length;
-        continue;
-      }
-      discard(use.driver(), chain);  // and which of them it is, is found out one by one
+    Chain& chain = chains_[static_cast<size_t>(std::countr_zero(length))][turn_ % 2];
+    if (send_chain(use, stream, chain, first, length) == cuda::Code::success) {
+      first += length;
+      continue;
     }
+    discard(use.driver(), chain);  // and which of them it is, is found out one by one
     for (const size_t end = first + length; first < end && !refused; ++first) {
       const Launch& launch = launches_[first];
       const cuda::KernelNode node = node_of(launch);
@@ -72,7 +70,6 @@ std::optional<Launches::Refused> Launches::send(const Gpu::Use& use, cuda::Strea
 }
 
 Launches::Chain* Launches::own_chain(const Driver& driver) {
-  if (launches_.size() < shortest_chain) return nullptr;
   const uint64_t present = signature();
   const auto known = std::ranges::find(sequences_, present, &Sequence::signature);
   if (known != sequences_.end()) {

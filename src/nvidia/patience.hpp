@@ -1,26 +1,15 @@
 // How to wait for the GPU, or for work: first by looking again and again, because it is often there within
-// microseconds, then with pauses, because the core is wanted elsewhere. A call of the system takes longer than the
-// GPU's answer does to arrive, so that others get their turn only now and then.
+// microseconds, then with pauses, because the core is wanted elsewhere.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <thread>
 
+#include "device/look_again.hpp"
 #include "nvidia/clock.hpp"
 
 namespace metalloid::nvidia {
-
-// One turn of a loop that looks; `turn` counts them.
-inline void look_again(uint64_t turn) {
-  constexpr uint64_t turns_between_yields = 32;
-  if (turn % turns_between_yields == 0) return std::this_thread::yield();
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 class Patience {
  public:
@@ -28,7 +17,7 @@ class Patience {
   bool pause() {
     ++turns_;
     if (!is_asleep_) {
-      look_again(turns_);
+      device::look_again(turns_);
       if (turns_ % clock_interval == 0) is_asleep_ = now() - start_ > eager;
       return turns_ % look_interval == 0;
     }

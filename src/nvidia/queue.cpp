@@ -1,5 +1,6 @@
 #include "nvidia/queue.hpp"
 
+#include "device/look_again.hpp"
 #include "nvidia/clock.hpp"
 #include "nvidia/command_runner.hpp"
 #include "nvidia/patience.hpp"
@@ -58,7 +59,7 @@ std::unique_ptr<device::Submission> Queue::take() {
 std::unique_ptr<device::Submission> Queue::wait_for_next() {
   const uint64_t until = now() + lookout;
   for (uint64_t turn = 1; waiting_count_.load(std::memory_order_acquire) == 0 && now() < until; ++turn)
-    look_again(turn);
+    device::look_again(turn);
   {
     std::unique_lock lock(mutex_);
     asleep_ = true;

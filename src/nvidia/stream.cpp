@@ -4,9 +4,9 @@
 
 #include <atomic>
 
+#include "device/look_again.hpp"
 #include "nvidia/clock.hpp"
 #include "nvidia/memory.hpp"
-#include "nvidia/patience.hpp"
 
 namespace metalloid::nvidia {
 
@@ -72,7 +72,7 @@ uint64_t Stream::time_of(const Gpu::Use& use, cuda::Event event) {
   cuda::Code code = event ? cuda::Code::not_ready : cuda::Code::invalid_value;
   for (uint64_t turn = 1; code == cuda::Code::not_ready && now() - asked < patience; ++turn) {
     code = use.driver().get_elapsed_time(&milliseconds, anchor_, event);
-    if (code == cuda::Code::not_ready) look_again(turn);
+    if (code == cuda::Code::not_ready) device::look_again(turn);
   }
   const uint64_t present = now();
   if (code != cuda::Code::success) return present;

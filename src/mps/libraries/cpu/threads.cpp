@@ -18,6 +18,8 @@
 #include <mutex>
 #include <thread>
 
+#include "device/look_again.hpp"
+
 namespace metalloid::mps::cpu {
 namespace {
 
@@ -25,11 +27,7 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
   constexpr int spins = 2000;  // some tens of microseconds
   for (int i = 0; i < spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
+    device::relax();
   }
   value.wait(old, std::memory_order_acquire);
 }
