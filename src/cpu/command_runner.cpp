@@ -12,10 +12,11 @@ void CommandRunner::run(device::Submission& submission) {
   groups_.clear();
   grids_.submission_started();
   if (submission.scheduled) submission.scheduled();
-  outcome_.started = now();
+  device::Span span{.started = now()};
   run(submission.list);
   grids_.submission_ended(submission.log);
-  outcome_.ended = now();
+  span.ended = now();
+  outcome_.span = [span] { return span; };
   submission.completed(outcome_);
 }
 

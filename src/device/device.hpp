@@ -78,9 +78,16 @@ struct Log {
   SourceLocation location;  // validation: the line that did it
 };
 
+// Nanoseconds of the device's clock.
+struct Span {
+  uint64_t started = 0, ended = 0;
+};
+
 struct Outcome {
-  std::vector<Fault> faults;        // empty: all is well
-  uint64_t started = 0, ended = 0;  // nanoseconds of the device's clock
+  std::vector<Fault> faults;  // empty: all is well
+  // When the device was at it. To ask a GPU for it takes longer than many a kernel, so that it is done when somebody
+  // wants to know, on any thread. It keeps what it needs for that.
+  std::function<Span()> span;
 };
 
 // Watches commands being carried out, for traces. Called by the queue, in order.

@@ -145,8 +145,10 @@ static std::string described(const device::Fault& fault) {
 void CommandBufferObject::device_completed(const device::Outcome& outcome) {
   if (progress_ == not_scheduled) device_scheduled();
   InsideHandler scope(*this);
-  started_at_ = outcome.started;
-  ended_at_ = outcome.ended;
+  {
+    std::lock_guard lock(mutex_);
+    ask_for_span_ = outcome.span;
+  }
   if (!outcome.faults.empty()) {
     fail(static_cast<MTL::CommandBufferError>(outcome.faults[0].kind), described(outcome.faults[0]));
     note_faulted_encoders(outcome);
@@ -198,6 +200,12 @@ void CommandBufferObject::wait_until(Progress progress, Call call) {
   const auto end = std::chrono::steady_clock::now() + lookout;
   for (uint64_t turn = 1; !reached() && std::chrono::steady_clock::now() < end; ++turn) device::look_again(turn);
   for (uint32_t now; (now = progress_.load(std::memory_order_acquire)) < progress;) progress_.wait(now);
+}
+
+device::Span CommandBufferObject::span() const {
+  std::lock_guard lock(mutex_);
+  if (ask_for_span_) span_ = std::exchange(ask_for_span_, nullptr)();
+  return span_;
 }
 
 NS::Error* CommandBufferObject::error() const {

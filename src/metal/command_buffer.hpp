@@ -84,8 +84,8 @@ class CommandBufferObject final : public MTL::CommandBuffer {
   MTL::LogContainer* logs() const;
   double kernel_started() const { return seconds(committed_at_); }
   double kernel_ended() const { return seconds(scheduled_at_); }
-  double gpu_started() const { return seconds(started_at_); }
-  double gpu_ended() const { return seconds(ended_at_); }
+  double gpu_started() const { return seconds(span().started); }
+  double gpu_ended() const { return seconds(span().ended); }
 
   // For the queue: when it is committed, and when its turn has come.
   void mark_committed();
@@ -108,6 +108,7 @@ class CommandBufferObject final : public MTL::CommandBuffer {
   void add_handler(Handlers& handlers, const MTL::HandlerFunction& handler, Call call);
   void run_handlers(Handlers& handlers);
   void wait_until(Progress progress, Call call);
+  device::Span span() const;
 
   std::unique_ptr<device::Submission> submission_;
   device::Submission* submitted_ = nullptr;  // while the device has it
@@ -118,13 +119,15 @@ class CommandBufferObject final : public MTL::CommandBuffer {
 
   std::atomic<MTL::CommandBufferStatus> status_ = MTL::CommandBufferStatusNotEnqueued;
   std::atomic<uint32_t> progress_ = not_scheduled;  // moves on after the handlers have run
-  std::atomic<uint64_t> committed_at_ = 0, scheduled_at_ = 0, started_at_ = 0, ended_at_ = 0;
+  std::atomic<uint64_t> committed_at_ = 0, scheduled_at_ = 0;
 
   mutable std::mutex mutex_;  // guards what is below
   MTL::CommandBufferError error_code_ = MTL::CommandBufferErrorNone;
   std::string error_message_;
   mutable NS::SharedPtr<NS::Error> error_;  // made when it is asked for
   std::vector<device::Log> logs_;
+  mutable std::function<device::Span()> ask_for_span_;  // until it has been asked for
+  mutable device::Span span_;
 };
 
 inline CommandBufferObject* body(MTL::CommandBuffer* command_buffer) {

@@ -8,6 +8,7 @@
 #include "device/time_limit.hpp"
 #include "nvidia/clock.hpp"
 #include "nvidia/patience.hpp"
+#include "nvidia/recorded_span.hpp"
 
 namespace metalloid::nvidia {
 
@@ -89,9 +90,9 @@ void CommandRunner::encode_commands(Run& run) {
     carry_out_one(commands[run.next]);
     if (broken_by_ != cuda::Code::success) return;
   }
-  run.ended = record_event();
   if (!place_mark()) return;
   run.last_mark = stream_->last_mark();
+  run.ended = record_event();  // behind the mark, which is what somebody may be waiting for
 }
 
 void CommandRunner::carry_out_one(const device::Command& command) {
@@ -106,8 +107,9 @@ void CommandRunner::carry_out_one(const device::Command& command) {
   drain();
   uint64_t started = started_on_host, ended = now();
   if (before && after && works() && hold()) {
-    ended = stream_->time_of(*use_, after);
-    started = stream_->time_of(*use_, before);
+    Stream::Anchor& anchor = *stream_->anchor();
+    ended = Stream::time_of(*use_, anchor, after, ended);
+    started = Stream::time_of(*use_, anchor, before, ended);
   }
   let_go();
   if (broken_by_ != cuda::Code::success) return;
@@ -195,7 +197,7 @@ void CommandRunner::perform(Run& run, Step& step) {
   const bool lives = broken_by_ == cuda::Code::success && stream_;
   if (step.kind == Step::Kind::timestamp) {
     const bool holds = lives && hold();
-    *step.destination = holds ? stream_->time_of(*use_, step.recorded) : now();
+    *step.destination = holds ? Stream::time_of(*use_, *stream_->anchor(), step.recorded, now()) : now();
     run.last_timestamp = std::max(run.last_timestamp, *step.destination);
   }
   if (lives && step.kind == Step::Kind::signal) gpu_->signals.remove(step.recorded);
@@ -206,15 +208,13 @@ void CommandRunner::perform(Run& run, Step& step) {
 }
 
 void CommandRunner::complete(Run& run) {
-  run.outcome.ended = run.outcome.started = now();
+  const uint64_t present = now();
   if (stream_ && run.last_mark != 0) {
-    const auto use = gpu_->use();
-    if (use && use->generation() == stream_->generation()) {
-      run.outcome.ended = std::max(stream_->time_of(*use, run.ended), run.last_timestamp);
-      run.outcome.started = std::min(stream_->time_of(*use, run.started), run.outcome.ended);
-      stream_->give_back(run.started);
-      stream_->give_back(run.ended);
-    }
+    const auto span = std::make_shared<RecordedSpan>(gpu_, stream_, run.started, run.ended,
+                                                     RecordedSpan::Known{run.last_timestamp, present});
+    run.outcome.span = [span] { return span->get(); };
+  } else {
+    run.outcome.span = [present] { return device::Span{present, present}; };
   }
   run.uploads.give_back(upload_chunks_);
   run.logs.deliver(run.submission->log);

@@ -132,7 +132,7 @@ class CommandRunner {
   const std::shared_ptr<Gpu> gpu_;
   UploadChunks upload_chunks_;
   PinnedPages log_pages_;
-  std::unique_ptr<Stream> stream_;
+  std::shared_ptr<Stream> stream_;
   std::optional<Gpu::Use> use_;
   cuda::Code broken_by_ = cuda::Code::success;  // the context
   std::deque<std::unique_ptr<Run>> in_flight_;

@@ -10,15 +10,14 @@
 
 namespace metalloid::nvidia {
 
-Result<std::unique_ptr<Stream>> Stream::make(std::shared_ptr<Gpu> gpu) {
+Result<std::shared_ptr<Stream>> Stream::make(std::shared_ptr<Gpu> gpu) {
   auto word = allocate_pinned_memory(gpu, sizeof(uint64_t));
   if (!word) return Error{word.error()};
-  std::unique_ptr<Stream> stream(new Stream(gpu, *std::move(word)));
+  std::shared_ptr<Stream> stream(new Stream(gpu, *std::move(word)));
   auto use = gpu->use();
   if (!use) return Error{use.error()};
   stream->generation_ = use->generation();
   cuda::Code code = gpu->driver.create_stream(&stream->handle_, cuda::stream_without_default);
-  if (code == cuda::Code::success) code = gpu->driver.create_event(&stream->anchor_, 0);
   if (code == cuda::Code::success) code = stream->compare_clocks(*use);
   if (code != cuda::Code::success)
     return Error{fmt::format("{} has no stream for a queue: {}", gpu->properties.name, gpu->driver.describe(code))};
@@ -27,6 +26,7 @@ Result<std::unique_ptr<Stream>> Stream::make(std::shared_ptr<Gpu> gpu) {
 }
 
 Stream::~Stream() {
+  anchor_.reset();  // which gives its event back
   auto use = gpu_->use();
   if (!use || use->generation() != generation_) {
     // Libraries cannot give back what a context took along.
@@ -35,7 +35,6 @@ Stream::~Stream() {
   }
   for_libraries_.kept.reset();
   for (cuda::Event event : events_) use->driver().destroy_event(event);
-  if (anchor_) use->driver().destroy_event(anchor_);
   if (handle_) use->driver().destroy_stream(handle_);
 }
 
@@ -50,44 +49,53 @@ uint64_t Stream::passed() const {
 
 cuda::Event Stream::record_event(const Gpu::Use& use) {
   cuda::Event event = nullptr;
-  if (events_.empty()) {
-    if (use.driver().create_event(&event, 0) != cuda::Code::success) return nullptr;
-  } else {
-    event = events_.back();
-    events_.pop_back();
+  {
+    std::lock_guard lock(mutex_);
+    if (!events_.empty()) {
+      event = events_.back();
+      events_.pop_back();
+    }
   }
+  if (!event && use.driver().create_event(&event, 0) != cuda::Code::success) return nullptr;
   if (use.driver().record_event(event, handle_) == cuda::Code::success) return event;
   give_back(event);
   return nullptr;
 }
 
 void Stream::give_back(cuda::Event event) {
-  if (event) events_.push_back(event);
+  if (!event) return;
+  std::lock_guard lock(mutex_);
+  events_.push_back(event);
 }
 
-uint64_t Stream::time_of(const Gpu::Use& use, cuda::Event event) {
+uint64_t Stream::time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event, uint64_t otherwise) {
   constexpr uint64_t patience = 1'000'000;
   const uint64_t asked = now();
   float milliseconds = 0;
   cuda::Code code = event ? cuda::Code::not_ready : cuda::Code::invalid_value;
   for (uint64_t turn = 1; code == cuda::Code::not_ready && now() - asked < patience; ++turn) {
-    code = use.driver().get_elapsed_time(&milliseconds, anchor_, event);
+    code = use.driver().get_elapsed_time(&milliseconds, anchor.event, event);
     if (code == cuda::Code::not_ready) device::look_again(turn);
   }
+  if (code != cuda::Code::success) return otherwise;
   const uint64_t present = now();
-  if (code != cuda::Code::success) return present;
-  const uint64_t time = anchor_time_ + static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
+  const uint64_t time = anchor.time + static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
   if (time <= present) return time;
-  anchor_time_ -= time - present;  // nothing is seen before it happens: the anchor was noted too late
+  anchor.time -= time - present;  // nothing is seen before it happens: the anchor was noted too late
   return present;
 }
 
 cuda::Code Stream::compare_clocks(const Gpu::Use& use) {
   constexpr uint64_t interval = 1'000'000'000;
-  if (anchor_time_ != 0 && now() - anchor_time_ < interval) return cuda::Code::success;
-  cuda::Code code = use.driver().record_event(anchor_, handle_);
-  if (code == cuda::Code::success) code = use.driver().synchronize_stream(handle_);
-  anchor_time_ = now();
+  if (anchor_ && now() - anchor_->time < interval) return cuda::Code::success;
+  const auto give_back_event = [this](Anchor* old) {
+    give_back(old->event);
+    delete old;
+  };
+  const std::shared_ptr<Anchor> made(new Anchor{record_event(use)}, give_back_event);
+  const cuda::Code code = use.driver().synchronize_stream(handle_);
+  made->time = now();
+  anchor_ = made;
   return code;
 }
 

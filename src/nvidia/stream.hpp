@@ -3,8 +3,10 @@
 // stream lives in one context; when that is rebuilt, it is made anew.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <metalloid/result.hpp>
+#include <mutex>
 #include <vector>
 
 #include "device/commands.hpp"
@@ -14,7 +16,7 @@ namespace metalloid::nvidia {
 
 class Stream {
  public:
-  static Result<std::unique_ptr<Stream>> make(std::shared_ptr<Gpu> gpu);
+  static Result<std::shared_ptr<Stream>> make(std::shared_ptr<Gpu> gpu);
   ~Stream();
 
   cuda::Stream handle() const { return handle_; }
@@ -25,12 +27,22 @@ class Stream {
   cuda::Code place_mark(const Gpu::Use& use);  // behind all that was put on the stream so far
   uint64_t passed() const;                     // the last mark that was
 
-  // Events note when the GPU came by; null if the driver has none left. They are given back to be used again.
+  // Events note when the GPU came by; null if the driver has none left. They are given back to be used again, on any
+  // thread.
   cuda::Event record_event(const Gpu::Use& use);
   void give_back(cuda::Event event);
 
-  // When that was, in nanoseconds of the device's clock. The event has been passed, or is the next thing to be.
-  uint64_t time_of(const Gpu::Use& use, cuda::Event event);
+  // An event that the GPU passed at a known time of the device's clock: the time of others is reckoned from it. Later
+  // ones than the next anchor have that one.
+  struct Anchor {
+    cuda::Event event = nullptr;
+    std::atomic<uint64_t> time = 0;
+  };
+  std::shared_ptr<Anchor> anchor() const { return anchor_; }
+
+  // When an event was passed, in nanoseconds of the device's clock; `otherwise` if the driver does not say. It has
+  // been, or is the next thing to be. On any thread.
+  static uint64_t time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event, uint64_t otherwise);
 
   // Compares the GPU's clock with the host's, now and then. Nothing is under way.
   cuda::Code compare_clocks(const Gpu::Use& use);
@@ -45,9 +57,9 @@ class Stream {
   device::LibraryStream for_libraries_;
   uint32_t generation_ = 0;
   uint64_t placed_ = 0;
-  std::vector<cuda::Event> events_;  // that are free
-  cuda::Event anchor_ = nullptr;     // passed at `anchor_time_` of the host's clock
-  uint64_t anchor_time_ = 0;
+  std::shared_ptr<Anchor> anchor_;
+  std::mutex mutex_;
+  std::vector<cuda::Event> events_;  // that are free; guarded by it
 };
 
 }  // namespace metalloid::nvidia

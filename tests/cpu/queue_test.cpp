@@ -40,9 +40,9 @@ TEST(Queues, CarryOutEveryKindOfCommandInOrder) {
   EXPECT_EQ(b, std::vector<int>(64, 6));
   EXPECT_EQ((std::vector<int>(c.begin(), c.begin() + 5)), (std::vector<int>{6, 6, 6, 6, 0}));
   EXPECT_EQ(seen, 3);
-  EXPECT_LE(outcome.started, before);
+  EXPECT_LE(outcome.span().started, before);
   EXPECT_LT(before, after);
-  EXPECT_LE(after, outcome.ended);
+  EXPECT_LE(after, outcome.span().ended);
 }
 
 TEST(Queues, CallWorkOfLibrariesAtItsTurn) {

@@ -57,9 +57,9 @@ TEST_F(NvidiaQueues, CarryOutEveryKindOfCommandInOrder) {
   EXPECT_EQ(std::vector<int>(integers(*c), integers(*c) + 5), (std::vector<int>{6, 6, 6, 6, 0}));
   EXPECT_EQ(seen, 3);
   EXPECT_EQ(event->value(), 1u);
-  EXPECT_LE(outcome.started, before);
+  EXPECT_LE(outcome.span().started, before);
   EXPECT_LE(before, after);
-  EXPECT_LE(after, outcome.ended);
+  EXPECT_LE(after, outcome.span().ended);
 }
 
 TEST_F(NvidiaQueues, ReadTheSizeOfAnIndirectDispatchWhenAllBeforeIsDone) {
