@@ -5,8 +5,8 @@
 #include <Metal/MTLResidencySet.hpp>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
-#include "device/look_again.hpp"
 #include "foundation/string.hpp"
 #include "metal/command_buffer_error.hpp"
 #include "metal/device.hpp"
@@ -188,7 +188,7 @@ void CommandBufferObject::run_handlers(Handlers& handlers) {
 }
 
 // Small kernels take microseconds, less than it takes to put a thread to sleep and wake it up. Looking out for that
-// long takes little from others: it yields to whoever can run.
+// long takes nothing from others: it yields to whoever can run.
 void CommandBufferObject::wait_until(Progress progress, Call call) {
   constexpr std::chrono::microseconds lookout(50);
   if (!is_committed())
@@ -197,8 +197,9 @@ void CommandBufferObject::wait_until(Progress progress, Call call) {
   if (completing && completing->queue == queue && progress_ < progress)
     return report_misuse(this, "a handler cannot wait for another command buffer of its own queue", call);
   const auto reached = [&] { return progress_.load(std::memory_order_acquire) >= progress; };
-  const auto end = std::chrono::steady_clock::now() + lookout;
-  for (uint64_t turn = 1; !reached() && std::chrono::steady_clock::now() < end; ++turn) device::look_again(turn);
+  for (const auto end = std::chrono::steady_clock::now() + lookout;
+       !reached() && std::chrono::steady_clock::now() < end;)
+    std::this_thread::yield();
   for (uint32_t now; (now = progress_.load(std::memory_order_acquire)) < progress;) progress_.wait(now);
 }
 

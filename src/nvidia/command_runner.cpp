@@ -83,7 +83,10 @@ void CommandRunner::encode(Run& run) {
 void CommandRunner::encode_commands(Run& run) {
   if (!open_stream() || !hold()) return;
   if (in_flight_.size() == 1 && !require(stream_->compare_clocks(*use_))) return;
-  run.started = stream_->record_event(*use_);
+  if (stream_->is_idle())
+    run.started_at = now();
+  else
+    run.started = stream_->record_event(*use_);
   upload_for(run.submission->list);
   const auto& commands = run.submission->list.commands;
   for (; run.next < commands.size(); ++run.next) {
@@ -169,7 +172,7 @@ void CommandRunner::look_for_faults() {
 bool CommandRunner::place_mark() {
   send_launches();
   if (!hold()) return false;
-  if (stream_->passed() == stream_->last_mark()) seen_at_ = now();  // the GPU owes nothing until here
+  if (stream_->is_idle()) seen_at_ = now();  // the GPU owes nothing until here
   return require(stream_->place_mark(*use_));
 }
 
@@ -199,6 +202,7 @@ void CommandRunner::perform(Run& run, Step& step) {
     const bool holds = lives && hold();
     *step.destination = holds ? Stream::time_of(*use_, *stream_->anchor(), step.recorded, now()) : now();
     run.last_timestamp = std::max(run.last_timestamp, *step.destination);
+    run.started_at = std::min(run.started_at, *step.destination);  // clocks are not the same to the last microsecond
   }
   if (lives && step.kind == Step::Kind::signal) gpu_->signals.remove(step.recorded);
   if (lives) stream_->give_back(step.recorded);
@@ -211,7 +215,7 @@ void CommandRunner::complete(Run& run) {
   const uint64_t present = now();
   if (stream_ && run.last_mark != 0) {
     const auto span = std::make_shared<RecordedSpan>(gpu_, stream_, run.started, run.ended,
-                                                     RecordedSpan::Known{run.last_timestamp, present});
+                                                     RecordedSpan::Known{run.started_at, run.last_timestamp, present});
     run.outcome.span = [span] { return span->get(); };
   } else {
     run.outcome.span = [present] { return device::Span{present, present}; };
@@ -254,7 +258,8 @@ void CommandRunner::recover() {
     run->work.clear();
     run->uploads.give_back(upload_chunks_);
     run->logs.give_back(log_pages_);
-    run->next = run->last_mark = 0;
+    run->next = run->last_mark = run->started_at = 0;
+    run->started = run->ended = nullptr;
     run->has_begun = false;
     in_flight_.push_back(std::move(run));
     encode(*in_flight_.back());

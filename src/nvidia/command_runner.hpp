@@ -68,8 +68,9 @@ class CommandRunner {
     device::Outcome outcome;
     size_t next = 0;  // of its commands
     bool is_scheduled = false;
-    bool has_begun = false;  // it may be what a fault happened in, and cannot be begun again
-    uint64_t last_mark = 0;  // 0: there is more to come
+    bool has_begun = false;   // it may be what a fault happened in, and cannot be begun again
+    uint64_t last_mark = 0;   // 0: there is more to come
+    uint64_t started_at = 0;  // if the GPU had nothing else to do; else the event says it, which costs a microsecond
     cuda::Event started = nullptr, ended = nullptr;
     uint64_t last_timestamp = 0;
     std::deque<Step> steps;

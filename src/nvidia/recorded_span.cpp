@@ -11,11 +11,12 @@ RecordedSpan::~RecordedSpan() {
 
 // With the context that they lived in, events are gone.
 device::Span RecordedSpan::get() const {
-  device::Span span{known_.completed, known_.completed};
+  device::Span span{known_.started ? known_.started : known_.completed, known_.completed};
   const auto use = gpu_->use();
   if (!use || use->generation() != stream_->generation()) return span;
   span.ended = std::max(Stream::time_of(*use, *anchor_, ended_, known_.completed), known_.last_timestamp);
-  span.started = std::min(Stream::time_of(*use, *anchor_, started_, span.ended), span.ended);
+  if (started_) span.started = Stream::time_of(*use, *anchor_, started_, span.ended);
+  span.ended = std::max(span.ended, span.started);
   return span;
 }
 

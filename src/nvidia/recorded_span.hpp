@@ -1,4 +1,4 @@
-// When the GPU was at a submission, as two events say. The driver is asked for their times when somebody wants to know.
+// When the GPU was at a submission, as events say. The driver is asked for their times when somebody wants to know.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,12 @@ class RecordedSpan {
  public:
   // What the host knows by itself.
   struct Known {
+    uint64_t started = 0;         // when it gave the GPU the first of it, if that had nothing else to do; else 0
     uint64_t last_timestamp = 0;  // of the submission's own
     uint64_t completed = 0;       // when it learnt of that
   };
+
+  // `started` is null if the host knows that.
 
   RecordedSpan(std::shared_ptr<Gpu> gpu, std::shared_ptr<Stream> stream, cuda::Event started, cuda::Event ended,
                Known known)

@@ -68,7 +68,7 @@ void Stream::give_back(cuda::Event event) {
   events_.push_back(event);
 }
 
-uint64_t Stream::time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event, uint64_t otherwise) {
+uint64_t Stream::time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event, uint64_t latest) {
   constexpr uint64_t patience = 1'000'000;
   const uint64_t asked = now();
   float milliseconds = 0;
@@ -77,16 +77,15 @@ uint64_t Stream::time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event,
     code = use.driver().get_elapsed_time(&milliseconds, anchor.event, event);
     if (code == cuda::Code::not_ready) device::look_again(turn);
   }
-  if (code != cuda::Code::success) return otherwise;
-  const uint64_t present = now();
+  if (code != cuda::Code::success) return latest;
   const uint64_t time = anchor.time + static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
-  if (time <= present) return time;
-  anchor.time -= time - present;  // nothing is seen before it happens: the anchor was noted too late
-  return present;
+  if (time <= latest) return time;
+  anchor.time -= time - latest;  // nothing is seen before it happens: the anchor was noted too late
+  return latest;
 }
 
 cuda::Code Stream::compare_clocks(const Gpu::Use& use) {
-  constexpr uint64_t interval = 1'000'000'000;
+  constexpr uint64_t interval = 10'000'000;  // in which clocks drift apart by less than a microsecond
   if (anchor_ && now() - anchor_->time < interval) return cuda::Code::success;
   const auto give_back_event = [this](Anchor* old) {
     give_back(old->event);

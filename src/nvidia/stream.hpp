@@ -23,6 +23,7 @@ class Stream {
   device::LibraryStream& for_libraries() { return for_libraries_; }
   uint32_t generation() const { return generation_; }
 
+  bool is_idle() const { return passed() == placed_; }
   uint64_t last_mark() const { return placed_; }
   cuda::Code place_mark(const Gpu::Use& use);  // behind all that was put on the stream so far
   uint64_t passed() const;                     // the last mark that was
@@ -40,11 +41,11 @@ class Stream {
   };
   std::shared_ptr<Anchor> anchor() const { return anchor_; }
 
-  // When an event was passed, in nanoseconds of the device's clock; `otherwise` if the driver does not say. It has
-  // been, or is the next thing to be. On any thread.
-  static uint64_t time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event, uint64_t otherwise);
+  // When an event was passed, in nanoseconds of the device's clock: at `latest`, or before. It has been, or is the next
+  // thing to be. On any thread.
+  static uint64_t time_of(const Gpu::Use& use, Anchor& anchor, cuda::Event event, uint64_t latest);
 
-  // Compares the GPU's clock with the host's, now and then. Nothing is under way.
+  // Compares the GPU's clock with the host's, if that is some time ago. Nothing is under way.
   cuda::Code compare_clocks(const Gpu::Use& use);
 
  private:
