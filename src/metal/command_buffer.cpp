@@ -155,9 +155,9 @@ void CommandBufferObject::device_completed(const device::Outcome& outcome) {
   }
   status_ = has_failed() ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted;
   run_handlers(completed_handlers_);
-  queue->give_back(std::move(submitted_->list), std::move(kept_));
   progress_ = completed;
   progress_.notify_all();
+  queue->give_back(std::move(submitted_->list), std::move(kept_));  // while whoever waited goes on
   release();
 }
 

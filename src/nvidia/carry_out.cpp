@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "device/texture.hpp"
 #include "nvidia/clock.hpp"
@@ -191,8 +192,9 @@ void CommandRunner::launch(const Pipeline& pipeline, const device::Size& threads
 void CommandRunner::send_launches() {
   if (launches_.count() == 0) return;
   if (!hold()) return launches_.clear();
-  current_->has_begun = true;
+  const bool is_first = !std::exchange(current_->has_begun, true);
   const auto refused = launches_.send(*use_, stream_->handle());
+  if (is_first && current_->started_at != 0) current_->started_at = now();  // a GPU that waits begins within the call
   if (!refused) return;
   if (breaks_context(refused->code)) return static_cast<void>(require(refused->code));
   const Launch& launch = refused->launch;

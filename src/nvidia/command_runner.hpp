@@ -70,7 +70,7 @@ class CommandRunner {
     bool is_scheduled = false;
     bool has_begun = false;   // it may be what a fault happened in, and cannot be begun again
     uint64_t last_mark = 0;   // 0: there is more to come
-    uint64_t started_at = 0;  // if the GPU had nothing else to do; else the event says it, which costs a microsecond
+    uint64_t started_at = 0;  // if the GPU had nothing else to do; else the event says it, which costs microseconds
     cuda::Event started = nullptr, ended = nullptr;
     uint64_t last_timestamp = 0;
     std::deque<Step> steps;
