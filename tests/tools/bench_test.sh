@@ -1,6 +1,15 @@
 # shellcheck shell=bash
 # metalloid bench kernels, on small sizes
 
+# A copy of the tool without its peers, which finds its libraries as an installed one does.
+copy_alone() {
+  local program
+  program=$(realpath "$(command -v metalloid)")
+  mkdir -p alone/bin
+  cp "$program" alone/bin
+  ln -s "$(dirname "$(dirname "$program")")/lib" alone/lib
+}
+
 it_measures_every_kernel_and_writes_what_it_found() {
   expect 0 metalloid bench kernels --quick --json out.json --chart out.svg --chart out.png
   for kernel in add exp gelu gelu_half matmul_naive matmul_tiled matmul_simdgroup softmax_tree softmax_simd rms_norm \
@@ -22,9 +31,8 @@ it_measures_only_what_is_asked_for() {
 }
 
 it_does_without_peers_and_says_what_is_missing() {
-  mkdir alone
-  cp "$(command -v metalloid)" alone/metalloid
-  expect 0 alone/metalloid bench kernels --quick --only exp
+  copy_alone
+  expect 0 alone/bin/metalloid bench kernels --quick --only exp
   expect_text stdout "OpenCL      - there is no metalloid-opencl-peer beside metalloid"
   grep -qE "^exp +4 Ki +[0-9.]+ +- +- " stdout || fail "there is no dash for what was not measured"
 }
@@ -42,9 +50,8 @@ it_draws_only_what_it_can_draw() {
 }
 
 it_does_not_time_a_wrong_result() {
-  mkdir alone
-  cp "$(command -v metalloid)" alone/metalloid
-  cat >alone/metalloid-opencl-peer <<'PEER'
+  copy_alone
+  cat >alone/bin/metalloid-opencl-peer <<'PEER'
 #!/usr/bin/env bash
 # Answers as a peer does; every result is zero.
 answer() { printf 'ok %d\n' "$1" && head -c "$1" /dev/zero; }
@@ -59,8 +66,8 @@ while read -r request first second _; do
   esac
 done
 PEER
-  chmod +x alone/metalloid-opencl-peer
-  expect 1 alone/metalloid bench kernels --quick --only exp
+  chmod +x alone/bin/metalloid-opencl-peer
+  expect 1 alone/bin/metalloid bench kernels --quick --only exp
   expect_text stdout fake
   grep -qE "^exp +4 Ki +[0-9.]+ +wrong +- " stdout || fail "a wrong result was timed"
   expect_text stderr "exp, OpenCL: 4096 of 4096 results are wrong; number 0 is 0, not "
