@@ -34,8 +34,8 @@ struct CodeAhead {
 };
 CodeAhead take_code_ahead(llvm::Function& group, const std::function<void(llvm::Function&)>& simplify);
 
-// A gather or a scatter of all lanes becomes a load or a store for each. Where these have to wait for memory, even for
-// the second cache, they do so beside what comes behind them; a gather that waits keeps most of that waiting, too.
+// A gather or a scatter of all lanes becomes a load or a store for each: that is faster where they have to wait for
+// memory, even on processors whose gathers are fast where they do not.
 void access_one_by_one(llvm::IntrinsicInst& access);
 
 // Whether one of the buffers is larger than a cache.

@@ -54,7 +54,7 @@ void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::functi
 }
 
 void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<void(llvm::Value* lane)> body) {
-  // A few instructions and a branch are at the mercy of where they lie in lines of the instruction cache.
+  // One in a round is a loop of five instructions, whose pace depends on more than what they do.
   const unsigned at_once = std::min(width, 8u);
   llvm::BasicBlock* before = builder.GetInsertBlock();
   auto *loop = llvm::BasicBlock::Create(builder.getContext(), "lane", before->getParent()),
