@@ -22,6 +22,7 @@ std::string group(const std::string& body) {
   return R"(
     declare void @metalloid.places(<4 x ptr>, i64)
     declare <4 x float> @llvm.masked.gather.v4f32.v4p0(<4 x ptr>, i32, <4 x i1>, <4 x float>)
+    declare void @llvm.masked.scatter.v4f32.v4p0(<4 x float>, <4 x ptr>, i32, <4 x i1>)
     define void @group(ptr addrspace(1) %index, ptr %table, ptr addrspace(5) %size, ptr addrspace(1) %out) {
     )" + body +
          "\n ret void\n}";
@@ -85,6 +86,37 @@ TEST(FetchAhead, LeavesTheWayToTheAddresses) {
   EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
   EXPECT_EQ(ahead.count<llvm::LoadInst>(), 1u);
   EXPECT_EQ(ahead.count<llvm::StoreInst>(), 0u);
+}
+
+TEST(FetchAhead, FindsTheGathersAndScattersOfItsPlacesAndMakesThemOneByOne) {
+  Ahead ahead(read_and_gather + std::string(R"(
+    %next = getelementptr i8, <4 x ptr> %places, i64 4
+    call void @llvm.masked.scatter.v4f32.v4p0(<4 x float> %x, <4 x ptr> %next, i32 4, <4 x i1> splat (i1 true))
+    %some = fcmp ogt <4 x float> %x, zeroinitializer
+    call void @llvm.masked.scatter.v4f32.v4p0(<4 x float> %x, <4 x ptr> %next, i32 4, <4 x i1> %some)
+    %elsewhere = getelementptr i8, ptr %table, <4 x i64> %wide
+    call void @llvm.masked.scatter.v4f32.v4p0(<4 x float> %x, <4 x ptr> %elsewhere, i32 4, <4 x i1> splat (i1 true))
+  )"));
+  ASSERT_TRUE(ahead.code.fetch);
+  ASSERT_EQ(ahead.code.accesses.size(), 2u) << ahead.ir.text();
+  for (llvm::IntrinsicInst* access : ahead.code.accesses) vector::access_one_by_one(*access);
+  ahead.ir.expect_valid();
+  llvm::SmallVector<const llvm::StoreInst*> stores;
+  llvm::SmallVector<const llvm::LoadInst*> loads;
+  for (const llvm::Instruction& instruction : llvm::instructions(ahead.ir.function("group"))) {
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) stores.push_back(store);
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) loads.push_back(load);
+  }
+  ASSERT_EQ(loads.size(), 5u) << ahead.ir.text();
+  ASSERT_EQ(stores.size(), 4u) << ahead.ir.text();
+  for (uint64_t lane = 0; lane < 4; ++lane) {
+    const auto* from = llvm::cast<llvm::ExtractElementInst>(loads[lane + 1]->getPointerOperand());
+    const auto* to = llvm::cast<llvm::ExtractElementInst>(stores[lane]->getPointerOperand());
+    EXPECT_EQ(llvm::cast<llvm::ConstantInt>(from->getIndexOperand())->getZExtValue(), lane);
+    EXPECT_EQ(llvm::cast<llvm::ConstantInt>(to->getIndexOperand())->getZExtValue(), lane);
+    EXPECT_EQ(loads[lane + 1]->getAlign(), llvm::Align(4));
+    EXPECT_EQ(stores[lane]->getAlign(), llvm::Align(4));
+  }
 }
 
 TEST(FetchAhead, LeavesOutPlacesThatWhatIsFetchedLeadsTo) {

@@ -3,7 +3,7 @@
 
 #include "loops.hpp"
 #ifdef __SSE2__
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace metalloid::kernels {
@@ -13,12 +13,20 @@ void copy(const float* __restrict x, float* __restrict out, uint32_t size) {
   for (uint32_t i = 0; i < size; ++i) out[i] = x[i];
 }
 
+// A line at a time where registers are as long: in pieces, processors of today do not always put one together in time.
 void copy_streaming(const float* __restrict x, float* __restrict out, uint32_t size) {
 #ifdef __SSE2__
   constexpr uint32_t line = 16;
 #pragma omp parallel for
-  for (uint32_t start = 0; start < size; start += line)
+  for (uint32_t start = 0; start < size; start += line) {
+#if defined __AVX512F__
+    _mm512_stream_ps(out + start, _mm512_loadu_ps(x + start));
+#elif defined __AVX__
+    for (uint32_t i = start; i < start + line; i += 8) _mm256_stream_ps(out + i, _mm256_loadu_ps(x + i));
+#else
     for (uint32_t i = start; i < start + line; i += 4) _mm_stream_ps(out + i, _mm_loadu_ps(x + i));
+#endif
+  }
   _mm_sfence();
 #else
   copy(x, out, size);

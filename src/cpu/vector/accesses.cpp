@@ -30,6 +30,21 @@ llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_ad
   return runs;
 }
 
+Shape period_of(Shape shape) {
+  const auto width = static_cast<unsigned>(shape.offsets.size());
+  const auto repeats = [&](unsigned period) {
+    for (unsigned lane = period; lane < width; ++lane)
+      if (shape.step(lane) != shape.step(lane - period) || shape.factor_step(lane) != shape.factor_step(lane - period))
+        return false;
+    return true;
+  };
+  unsigned period = width;
+  while (period % 2 == 0 && repeats(period / 2)) period /= 2;
+  shape.offsets.resize(period);
+  if (shape.factor) shape.coefficients.resize(period);
+  return shape;
+}
+
 int64_t stride_of(const Shape& shape) {
   if (shape.factor) return 0;
   const int64_t stride = shape.step(1);

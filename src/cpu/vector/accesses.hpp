@@ -32,6 +32,9 @@ Access access_of(llvm::Type* type, llvm::Align alignment, const llvm::DataLayout
 // Runs of lanes that access neighbours, or the same place.
 llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_address);
 
+// The first lanes of a shape that all others repeat: eight of `table[lane % 8]`.
+Shape period_of(Shape shape);
+
 // The distance between lanes, if it is the same constant for all; else 0.
 int64_t stride_of(const Shape& shape);
 

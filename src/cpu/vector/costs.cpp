@@ -29,11 +29,11 @@ constexpr double function_call = 30;  // and what it does, which nobody has look
 constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks of both sides, is there a lane
 constexpr double guard_steps = 2;
 constexpr int64_t cache_line = 64;
-constexpr double far_load = 2.5, far_store = 4;  // of lanes that have cache lines of their own
-constexpr double further_run = 0.7;              // of lanes that lie apart from the others
-constexpr double part_of_word = 1.3;             // gathered with the word that it is in, and cut out
-constexpr double part_of_many = 2;               // put together in more registers than there are
-constexpr double barrier = 40;
+constexpr double far_load = 2.5, far_store = 4;         // of lanes that have cache lines of their own
+constexpr double further_run = 0.7;                     // of lanes that lie apart from the others
+constexpr double part_of_word = 1.3;                    // gathered with the word that it is in, and cut out
+constexpr double part_of_many = 2;                      // put together in more registers than there are
+constexpr double barrier = 60;                          // a switch of stacks, and the return from it is foreseen badly
 constexpr double taking_turns = 17;                     // whatever they then do
 constexpr double plain_update = 1.2, plain_access = 5;  // of threadgroup memory, which needs no lock: without a value
 
@@ -181,15 +181,16 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
                             (bytes < 4 ? part_of_word : 1) * (width > lanes_of_simdgroup ? part_of_many : 1);
   if (!shape.is_known()) return one_by_one;
 
+  const bool is_masked = shapes_.is_masked(instruction.getParent());
   unsigned runs = 1;
   bool is_even = !shape.factor;
   const auto lanes = std::min(width, static_cast<unsigned>(shape.offsets.size()));
+  const size_t period = is_store || is_masked ? lanes : period_of(shape).offsets.size();
   for (unsigned l = 1; l < lanes; ++l) {
     const int64_t step = shape.step(l) - shape.step(l - 1);
     is_even &= step == shape.step(1);
-    runs += (step != bytes * count && step != 0) || shape.factor_step(l) != shape.factor_step(l - 1);
+    runs += l < period && ((step != bytes * count && step != 0) || shape.factor_step(l) != shape.factor_step(l - 1));
   }
-  const bool is_masked = shapes_.is_masked(instruction.getParent());
   const bool is_far = is_even && std::abs(shape.step(1)) >= cache_line;
   double cost = shape.guards.empty() ? 0 : guard_steps;
   const double whole =

@@ -3,7 +3,6 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "bitcode/address_spaces.hpp"
@@ -113,6 +112,19 @@ void fetch(llvm::CallInst& places) {
   places.eraseFromParent();
 }
 
+// What all lanes access at these places at once.
+void find_accesses(llvm::Value* pointers, llvm::SmallVectorImpl<llvm::IntrinsicInst*>& found) {
+  for (llvm::User* user : pointers->users()) {
+    if (llvm::isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst>(user)) find_accesses(user, found);
+    auto* access = llvm::dyn_cast<llvm::IntrinsicInst>(user);
+    if (!access) continue;
+    const bool is_gather = access->getIntrinsicID() == llvm::Intrinsic::masked_gather;
+    if (!is_gather && access->getIntrinsicID() != llvm::Intrinsic::masked_scatter) continue;
+    const auto* mask = llvm::dyn_cast<llvm::Constant>(access->getArgOperand(is_gather ? 1 : 2));
+    if (mask && mask->isAllOnesValue() && !llvm::is_contained(found, access)) found.push_back(access);
+  }
+}
+
 }  // namespace
 
 void mark_places(llvm::IRBuilder<>& builder, llvm::Value* pointers, uint64_t offset_of_argument) {
@@ -150,7 +162,14 @@ void erase_marks(llvm::Function& function) {
 
 CodeAhead take_code_ahead(llvm::Function& group, const std::function<void(llvm::Function&)>& simplify) {
   if (group.getInstructionCount() > longest_group) erase_marks(group);
-  if (near_marks(group).empty()) return {};
+  const auto marks = near_marks(group);
+  if (marks.empty()) return {};
+  CodeAhead ahead;
+  for (const llvm::CallInst* places : marks) {
+    llvm::Value* pointers = places->getArgOperand(0);
+    if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(pointers)) pointers = cast->getOperand(0);
+    find_accesses(pointers, ahead.accesses);
+  }
   llvm::ValueToValueMapTy map;
   llvm::Function* copy = llvm::CloneFunction(&group, map);
   erase_marks(group);
@@ -158,7 +177,6 @@ CodeAhead take_code_ahead(llvm::Function& group, const std::function<void(llvm::
   llvm::stripDebugInfo(*copy);
   erase_effects(*copy);
   simplify(*copy);
-  CodeAhead ahead;
   if (may_run_ahead(*copy)) {
     for (llvm::CallInst* places : near_marks(*copy)) {
       ahead.arguments.push_back(llvm::cast<llvm::ConstantInt>(places->getArgOperand(1))->getZExtValue());
@@ -170,6 +188,26 @@ CodeAhead take_code_ahead(llvm::Function& group, const std::function<void(llvm::
   else
     ahead.fetch = copy;
   return ahead;
+}
+
+void access_one_by_one(llvm::IntrinsicInst& access) {
+  llvm::IRBuilder<> builder(&access);
+  const bool is_gather = access.getIntrinsicID() == llvm::Intrinsic::masked_gather;
+  const unsigned place = is_gather ? 0 : 1;
+  llvm::Value* const pointers = access.getArgOperand(place);
+  const llvm::Align alignment = access.getParamAlign(place).valueOrOne();
+  const unsigned width = llvm::cast<llvm::FixedVectorType>(pointers->getType())->getNumElements();
+  llvm::Value* loaded = is_gather ? llvm::PoisonValue::get(access.getType()) : nullptr;
+  for (unsigned lane = 0; lane < width; ++lane) {
+    llvm::Value* pointer = builder.CreateExtractElement(pointers, lane);
+    if (is_gather)
+      loaded = builder.CreateInsertElement(
+          loaded, builder.CreateAlignedLoad(access.getType()->getScalarType(), pointer, alignment), lane);
+    else
+      builder.CreateAlignedStore(builder.CreateExtractElement(access.getArgOperand(0), lane), pointer, alignment);
+  }
+  if (is_gather) access.replaceAllUsesWith(loaded);
+  access.eraseFromParent();
 }
 
 llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, const CodeAhead& ahead) {

@@ -7,6 +7,7 @@
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include <functional>
 #include <optional>
@@ -23,13 +24,19 @@ std::optional<uint64_t> offset_of_argument(const llvm::Value* pointer, const llv
 
 void erase_marks(llvm::Function& function);
 
-// What is left of a group's code if it only fetches what it has marked, and the buffers that it fetches. There is none
-// if that would take too much, or read what the group might not. The marks are gone afterwards.
+// What is left of a group's code if it only fetches what it has marked, the buffers that it fetches, and the gathers
+// and scatters of the group itself at the places that it marked. There is none if that would take too much, or read
+// what the group might not. The marks are gone afterwards.
 struct CodeAhead {
   llvm::Function* fetch = nullptr;
   llvm::SmallVector<uint64_t> arguments;
+  llvm::SmallVector<llvm::IntrinsicInst*> accesses;
 };
 CodeAhead take_code_ahead(llvm::Function& group, const std::function<void(llvm::Function&)>& simplify);
+
+// A gather or a scatter of all lanes becomes a load or a store for each: that is faster where they have to wait for
+// memory, even on processors whose gathers are fast where they do not.
+void access_one_by_one(llvm::IntrinsicInst& access);
 
 // Whether one of the buffers is larger than a cache.
 llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, const CodeAhead& ahead);

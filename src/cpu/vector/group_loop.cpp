@@ -196,6 +196,7 @@ LoopsOverGroups loop_over_groups(llvm::Function& function, const Variant& varian
   loops.push_back(llvm::CloneFunction(&function, map));
   loops.back()->setLinkage(llvm::GlobalValue::InternalLinkage);
   llvm::stripDebugInfo(*loops.back());
+  for (llvm::IntrinsicInst* access : ahead.accesses) access_one_by_one(*llvm::cast<llvm::IntrinsicInst>(map[access]));
   usual.make();
   usual.leave_to(*loops.back(), ahead);
   GroupLoop fetching(*loops.back(), variant);

@@ -2,6 +2,7 @@
 
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <string>
 
 namespace metalloid::cpu::vector {
@@ -53,6 +54,8 @@ void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::functi
 }
 
 void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<void(llvm::Value* lane)> body) {
+  // One in a round is a loop of five instructions, whose pace depends on more than what they do.
+  const unsigned at_once = std::min(width, 8u);
   llvm::BasicBlock* before = builder.GetInsertBlock();
   auto *loop = llvm::BasicBlock::Create(builder.getContext(), "lane", before->getParent()),
        *after = llvm::BasicBlock::Create(builder.getContext(), "lanes.end", before->getParent());
@@ -61,7 +64,8 @@ void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<
   llvm::PHINode* lane = builder.CreatePHI(builder.getInt64Ty(), 2);
   lane->addIncoming(builder.getInt64(0), before);
   body(lane);
-  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(1), "", /*HasNUW=*/true);
+  for (unsigned i = 1; i < at_once; ++i) body(builder.CreateAdd(lane, builder.getInt64(i), "", /*HasNUW=*/true));
+  llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(at_once), "", /*HasNUW=*/true);
   lane->addIncoming(next, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt64(width)), after, loop);
   builder.SetInsertPoint(after);

@@ -15,8 +15,9 @@ namespace {
 // Copies cost time to compile: that of a larger loop gains less, since masks are a smaller part of it.
 constexpr unsigned most_instructions = 200;
 
-// How often lanes are thought to go round together, as LLVM thinks of all loops.
-constexpr uint32_t rounds = 31;
+// How often lanes are thought to go round together. Fewer times than LLVM thinks of all loops: threads divide among
+// them what a loop like `for (i = thread; i < n; i += threads)` goes through.
+constexpr uint32_t rounds = 8;
 
 // A loop that tests its condition at the end, and perhaps once before it is entered.
 struct Candidate {

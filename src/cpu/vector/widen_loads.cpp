@@ -28,13 +28,14 @@ void Widener::widen_load(llvm::LoadInst& load) {
   const bool has_whole_bytes = access.scalar->getPrimitiveSizeInBits() % 8 == 0;
   if (!has_whole_bytes || load.isVolatile()) return define(load, gather(load));
   if (!shape.is_known()) return load_with_neighbours(load, shape);
-  const auto runs = runs_of(shape, access.bytes(), true);
+  const Shape period = mask_ ? shape : period_of(shape);
+  const auto runs = runs_of(period, access.bytes(), true);
   if (access.count == 1 && runs.size() <= most_runs) {
     if (!shape.guards.empty()) note(load, Hindrance::guarded_access);
     const bool are_scalars = llvm::all_of(runs, [](const Run& run) { return run.is_one_address || run.count == 1; });
     return define(load, by_shape_or_apart(
                             shape, are_scalars || (has_masked_words_ && access.scalar_bytes >= 4),
-                            [&] { return Components{load_runs(load, shape)}; }, [&] { return gather(load); }));
+                            [&] { return Components{load_runs(load, period)}; }, [&] { return gather(load); }));
   }
 
   load_with_neighbours(load, shape);
@@ -103,9 +104,10 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   define(load, all[0]);
 }
 
-// Runs of neighbours, each loaded at once.
+// Runs of neighbours, each loaded at once. The shape may be that of the first lanes, if all others repeat them.
 llvm::Value* Widener::load_runs(llvm::LoadInst& load, const Shape& shape) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  const auto lanes = static_cast<unsigned>(shape.offsets.size());
   llvm::Value* first = scalar(load.getPointerOperand());
   const auto runs = runs_of(shape, access.bytes(), true);
   llvm::Value* whole = nullptr;
@@ -129,15 +131,18 @@ llvm::Value* Widener::load_runs(llvm::LoadInst& load, const Shape& shape) {
     }
     if (run.count == width_) return part;
     llvm::SmallVector<int> spread, blend;
-    for (unsigned l = 0; l < width_; ++l) {
+    for (unsigned l = 0; l < lanes; ++l) {
       const bool inside = l >= run.first && l < run.first + run.count;
       spread.push_back(inside ? static_cast<int>(l - run.first) : -1);
-      blend.push_back(static_cast<int>(inside ? width_ + l : l));
+      blend.push_back(static_cast<int>(inside ? lanes + l : l));
     }
     part = builder_.CreateShuffleVector(part, spread);
     whole = whole ? builder_.CreateShuffleVector(whole, part, blend) : part;
   }
-  return whole;
+  if (lanes == width_) return whole;
+  llvm::SmallVector<int> repeated;
+  for (unsigned l = 0; l < width_; ++l) repeated.push_back(static_cast<int>(l % lanes));
+  return builder_.CreateShuffleVector(whole, repeated);
 }
 
 // Everything from the first scalar of the first lane to the last of the last, in vectors of `width` scalars; the last

@@ -120,3 +120,22 @@ kernel void counts_by_narrow_indices(device const uchar* bytes, device const sho
   }
   out[I] = sum;
 }
+
+//@ buffer uint random 2048
+//@ buffer uchar random 64
+//@ buffer uint zeros N
+//@ grid 512 group 256
+//@ grid 512 group 128
+//@ grid 300 group 64
+//@ grid 77 group 32
+kernel void places_that_repeat(device const uint* in, device const uchar* bytes, device uint* out, INDEX, INSIDE) {
+  const uint row = in[3] % 200;
+  uint sum = in[l % 8] + 3 * in[100 + l / 2 % 8] + 5 * in[200 + l % 4 * row] + 7 * bytes[l % 16 + 1];
+  sum += in[900 + l % 32 * 5] ^ in[1100 + (l ^ 5) % 8] ^ in[l % 4 / 2 * row + l % 2];
+  threadgroup uint shared[16];
+  if (l < 16) shared[l] = in[1500 + l];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  sum += 11 * shared[l % 16];
+  if (sum & 1) sum ^= in[1200 + l % 8] + shared[l % 4 * 4];
+  out[I] = sum;
+}
