@@ -52,8 +52,8 @@ class Share {
 constexpr uint64_t lookout = 50'000;  // nanoseconds that a helper stays without work
 
 // Who works for one thread: itself, and helpers, which are tasks in the pool. A helper stays behind its work and looks
-// for the next: handing that over takes less than half a microsecond, and two where each time a new task finds a
-// thread. Nobody waits for a helper that has not begun; the others do its share.
+// for the next, which begins a microsecond sooner than if a new task had to find a thread. Nobody waits for a helper
+// that has not begun; the others do its share.
 class Crew : public std::enable_shared_from_this<Crew> {
  public:
   explicit Crew(const ThreadPool& pool)
