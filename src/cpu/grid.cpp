@@ -225,7 +225,7 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
   uint64_t time = watch.nanoseconds();
   if (done < count) {
     run_together(run, done, count, pool_);
-    time += (watch.nanoseconds() - time) * static_cast<uint64_t>(pool_.max_concurrency());
+    time += (watch.nanoseconds() - time) * pool_.threads();
   }
   if (count > 1)  // what is left over for one says little about many
     time_of_threadgroup.store(static_cast<uint32_t>(std::min<uint64_t>(time / count, UINT32_MAX)),

@@ -1,14 +1,14 @@
-// A file of its own because oneTBB's templates are part of oneTBB: the thread sanitizer, which does not see how the
-// library synchronises its threads, must not look at them either (CMakeLists.txt). So there is no need to suppress
-// reports that name them, which would be all reports of what a body does.
+// A file of its own because the thread sanitizer must not look at it: it does not see how oneTBB, whose templates are
+// part of it, synchronises its threads (CMakeLists.txt). So there is no need to suppress reports that name it, which
+// would be all reports of what a body does.
 #include "cpu/ranges.hpp"
-
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <mutex>
 #include <vector>
+
+#include "cpu/clock.hpp"
+#include "device/look_again.hpp"
 
 namespace metalloid::cpu {
 
@@ -49,37 +49,101 @@ class Share {
   uint64_t next_ = 0, end_ = 0;
 };
 
+constexpr uint64_t lookout = 50'000;  // nanoseconds that a helper stays without work
+
+// Who works for one thread: itself, and helpers, which are tasks in the pool. A helper stays behind its work and looks
+// for the next, which begins a microsecond sooner than if a new task had to find a thread. Nobody waits for a helper
+// that has not begun; the others do its share.
+class Crew : public std::enable_shared_from_this<Crew> {
+ public:
+  explicit Crew(const ThreadPool& pool)
+      : wanted_in_pool_(pool.wanted), shares_(pool.threads()), is_helped_(pool.threads()) {}
+
+  bool is_of(const ThreadPool& pool) const { return wanted_in_pool_ == pool.wanted; }
+
+  void run(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t), void* argument) {
+    const uint64_t count = last - first, threads = std::min<uint64_t>(shares_.size(), count);
+    const auto start = [&](uint64_t thread) {
+      return first + count / threads * thread + std::min(thread, count % threads);
+    };
+    threads_ = threads;
+    for (uint64_t i = 0; i < threads; ++i) shares_[i].reset(start(i), start(i + 1));
+    body_ = body;
+    argument_ = argument;
+    is_open_ = true;
+    ++turn_;
+    for (uint64_t i = 1; i < threads; ++i)
+      if (!is_helped_[i].exchange(true)) ask_for_helper(pool, i);
+    work(0);
+    // Either a helper sees that it is too late, or it is seen to work.
+    is_open_ = false;
+    for (uint64_t looks = 1; working_ != 0; ++looks) device::look_again(looks);
+  }
+
+ private:
+  void ask_for_helper(ThreadPool& pool, uint64_t thread) {
+    ++wanted_;
+    ++*wanted_in_pool_;
+    pool.arena.enqueue([crew = shared_from_this(), thread] {
+      --*crew->wanted_in_pool_;
+      --crew->wanted_;
+      crew->help(thread);
+    });
+  }
+
+  void help(uint64_t thread) {
+    uint64_t seen = 0;
+    do {
+      while (waits_for_turn_after(seen)) {
+        seen = turn_;
+        ++working_;
+        if (is_open_ && thread < threads_) work(thread);
+        --working_;
+      }
+      is_helped_[thread] = false;
+      // Who began a turn meanwhile may have counted on this helper.
+    } while (turn_ != seen && !is_helped_[thread].exchange(true));
+  }
+
+  // Not where it is in the way of what others wait for.
+  bool waits_for_turn_after(uint64_t seen) const {
+    const uint64_t until = now() + lookout;
+    for (uint64_t looks = 1; turn_ == seen; ++looks) {
+      if (*wanted_in_pool_ > wanted_ || now() > until) return false;
+      device::look_again(looks);
+    }
+    return true;
+  }
+
+  void work(uint64_t thread) {
+    for (Share::Range range; !(range = shares_[thread].take_first()).is_empty();)
+      body_(argument_, range.first, range.last);
+    for (uint64_t other = 1; other < threads_; ++other)
+      for (Share::Range range; !(range = shares_[(thread + other) % threads_].take_last()).is_empty();)
+        body_(argument_, range.first, range.last);
+  }
+
+  const std::shared_ptr<std::atomic<uint64_t>> wanted_in_pool_;
+  std::atomic<uint64_t> wanted_ = 0;  // of these
+  std::vector<Share> shares_;
+  std::vector<std::atomic<bool>> is_helped_;  // or will be
+
+  // Helpers read these only while the turn is open, or while they work in it.
+  uint64_t threads_ = 0;
+  void (*body_)(void*, uint64_t, uint64_t) = nullptr;
+  void* argument_ = nullptr;
+
+  std::atomic<bool> is_open_ = false;
+  std::atomic<uint64_t> turn_ = 0, working_ = 0;
+};
+
 }  // namespace
 
 void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t),
                 void* argument) {
-  const uint64_t count = last - first;
-  const auto threads = std::min<uint64_t>(static_cast<uint64_t>(pool.max_concurrency()), count);
-  static thread_local std::vector<Share> kept;
-  if (kept.size() < threads) kept = std::vector<Share>(threads);
-  std::vector<Share>& shares = kept;
-  const auto start = [&](uint64_t thread) {
-    return first + count / threads * thread + std::min(thread, count % threads);
-  };
-  for (uint64_t i = 0; i < threads; ++i) shares[i].reset(start(i), start(i + 1));
-  const auto work = [&](uint64_t thread) {
-    for (Share::Range range; !(range = shares[thread].take_first()).is_empty();)
-      body(argument, range.first, range.last);
-    for (uint64_t other = 1; other < threads; ++other)
-      for (Share::Range range; !(range = shares[(thread + other) % threads].take_last()).is_empty();)
-        body(argument, range.first, range.last);
-  };
-  pool.execute([&] {
-    // Isolated: while a queue waits for its last ranges, it does not begin with another queue's.
-    oneapi::tbb::this_task_arena::isolate([&] {
-      oneapi::tbb::parallel_for(
-          oneapi::tbb::blocked_range<uint64_t>(0, threads),
-          [&](const auto& range) {
-            for (uint64_t thread = range.begin(); thread < range.end(); ++thread) work(thread);
-          },
-          oneapi::tbb::static_partitioner());
-    });
-  });
+  static thread_local std::shared_ptr<Crew> crew;
+  if (!crew || !crew->is_of(pool)) crew = std::make_shared<Crew>(pool);
+  crew->run(pool, first, last, body, argument);
 }
 
 }  // namespace metalloid::cpu

@@ -1,8 +1,14 @@
 #include "cpu/host_processor.hpp"
 
+#include <llvm/ADT/SmallString.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <regex>
+
 #include "differ/setting.hpp"
+#include "run_ir.hpp"
 #include "run_kernel.hpp"
 
 namespace metalloid::cpu {
@@ -70,6 +76,43 @@ TEST(HostProcessor, CanMakeCodeForAnotherArchitecture) {
   const auto machine = make_target_machine({"aarch64-unknown-linux-gnu", "cortex-a72", ""});
   ASSERT_TRUE(machine) << machine.error();
   EXPECT_EQ((*machine)->getTargetTriple().getArchName(), "aarch64");
+}
+
+TEST(HostProcessor, HasAPointerForEachArrayOfALoopInsteadOfACommonIndex) {
+  if (!is_x86()) GTEST_SKIP() << "it matters to processors of x86-64";
+  const auto machine = make_target_machine({"x86_64-unknown-linux-gnu", "sapphirerapids", ""});
+  ASSERT_TRUE(machine) << machine.error();
+  Ir ir(R"(
+define <16 x float> @product(ptr %x, ptr %weights, i64 %steps) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi <16 x float> [ zeroinitializer, %entry ], [ %more, %loop ]
+  %x_i = getelementptr [16 x float], ptr %x, i64 %i
+  %weights_i = getelementptr [16 x half], ptr %weights, i64 %i
+  %a = load <16 x float>, ptr %x_i, align 4
+  %halves = load <16 x half>, ptr %weights_i, align 2
+  %b = fpext <16 x half> %halves to <16 x float>
+  %more = call <16 x float> @llvm.fma.v16f32(<16 x float> %a, <16 x float> %b, <16 x float> %sum)
+  %next = add nuw i64 %i, 1
+  %again = icmp ult i64 %next, %steps
+  br i1 %again, label %loop, label %exit
+exit:
+  ret <16 x float> %more
+}
+declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)
+)");
+  ir.module().setTargetTriple((*machine)->getTargetTriple());
+  ir.module().setDataLayout((*machine)->createDataLayout());
+  llvm::SmallString<4096> assembly;
+  llvm::raw_svector_ostream stream(assembly);
+  llvm::legacy::PassManager passes;
+  ASSERT_FALSE((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile));
+  passes.run(ir.module());
+  const std::string text(assembly);
+  EXPECT_TRUE(std::regex_search(text, std::regex(R"(vfmadd\w+\s+-?\d*\(%r\w+\))"))) << text;
+  EXPECT_FALSE(std::regex_search(text, std::regex(R"(vfmadd\w+\s+-?\d*\(%r\w+,)"))) << text;
 }
 
 }  // namespace

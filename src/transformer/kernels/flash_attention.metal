@@ -15,6 +15,13 @@ float part_of(device const T* head, uint part, uint lane, uint size) {
   return i < size ? float(head[i]) : 0;
 }
 
+template <typename T>
+void fetch_head(device const T* head, uint lane) {
+  #pragma unroll
+  for (uint p = 0; p < most_parts; ++p)
+    if (p < parts) fetch_ahead(head + p * 32 + lane);
+}
+
 // For one query.
 struct Sums {
   float largest = -INFINITY, total = 0;
@@ -33,7 +40,8 @@ struct Sums {
 
 // Single tokens: a threadgroup has a head, and its SIMD-groups take turns with blocks of keys. The scores of a block end up
 // in a thread each, so that exponentials are taken of all at once. Of a short block, as GPUs have it, all keys and values
-// are read before anything waits for them.
+// are read before anything waits for them. CPUs ask memory for a block's values while they go through its keys, and for
+// the next one's keys while they go through its values: single heads lie too far apart for them to guess.
 constant uint block [[function_constant(1)]];  // 32 at most
 constant constexpr uint most_groups = 16, most_ahead = 8;
 constant const bool reads_ahead = block <= most_ahead;
@@ -93,6 +101,7 @@ kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], de
     } else {
       for (uint i = 0; i < there; ++i) {
         device const T* key = keys + ulong(first + i) * stride;
+        fetch_head(all_values + ulong(first + i) * stride, lane);
         float sum = 0;
         #pragma unroll
         for (uint p = 0; p < most_parts; ++p)
@@ -116,6 +125,7 @@ kernel void flash_attention_vec_kernel(device const T* queries [[buffer(0)]], de
       for (uint i = 0; i < there; ++i) {
         const float own_weight = simd_shuffle(weight, ushort(i));
         device const T* value = all_values + ulong(first + i) * stride;
+        fetch_head(keys + ulong(first + block + i) * stride, lane);
         #pragma unroll
         for (uint p = 0; p < most_parts; ++p)
           if (p < parts) sums.values[p] += own_weight * part_of(value, p, lane, size);

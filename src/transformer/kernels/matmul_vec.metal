@@ -19,6 +19,15 @@ float sum_over_row(uint columns, uint lane, Function function) {
   return simd_sum(even + odd);
 }
 
+// A processor that converts what it reads looks less far ahead than one that only reads.
+template <typename T, typename W>
+float product_with_row(WeightRow<T> numbers, WeightRow<W> weights, uint columns, uint lane) {
+  return sum_over_row(columns, lane, [&](uint step) {
+    weights.fetch(step);
+    return numbers.at(step) * weights.at(step);
+  });
+}
+
 template <typename T, typename W>
 kernel void matmul_vec_kernel(device const T* x [[buffer(0)]], device const void* norm [[buffer(1)]],
                               device const W* weights_0 [[buffer(2)]], device const W* weights_1 [[buffer(3)]],
@@ -32,10 +41,10 @@ kernel void matmul_vec_kernel(device const T* x [[buffer(0)]], device const void
   const WeightRow<T> numbers(x, columns, 0, lane);
   for (uint row = first; row < first + there; ++row) {
     const WeightRow<W> weights(share.weights, columns, row, lane);
-    float sum = sum_over_row(columns, lane, [&](uint step) { return numbers.at(step) * weights.at(step); });
+    float sum = product_with_row<T, W>(numbers, weights, columns, lane);
     if (gated) {
       const WeightRow<W> others(share.other, columns, row, lane);
-      sum = silu_of(sum) * sum_over_row(columns, lane, [&](uint step) { return numbers.at(step) * others.at(step); });
+      sum = silu_of(sum) * product_with_row<T, W>(numbers, others, columns, lane);
     }
     if (lane == 0) share.put(row, sum);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../mps/kernels/rows.h"
+#include "../../mps/kernels/streaming.h"
 
 // Q8_0 of GGUF: 32 numbers.
 struct q8_0 {
@@ -16,7 +17,11 @@ struct q8_0 {
   X(float, half, float_half) X(bfloat, half, bfloat_half) X(q8_0, half, q8_0_half)                  \
   X(float, bfloat, float_bfloat) X(half, bfloat, half_bfloat) X(q8_0, bfloat, q8_0_bfloat)
 
+// In bytes: how far before weights are read a CPU asks memory for them.
+constant constexpr uint weights_ahead = 4096;
+
 // A row of weights as a SIMD-group reads it, neighbouring threads neighbouring numbers: the one in column 32 * step + lane.
+// What is fetched may belong to the rows behind, or lie behind the last.
 template <typename W>
 struct WeightRow {
   device const W* own;
@@ -24,6 +29,7 @@ struct WeightRow {
   WeightRow() = default;
   WeightRow(device const W* weights, uint columns, uint row, uint lane) : own(weights + ulong(row) * columns + lane) {}
   float at(uint step) const { return float(own[ulong(step) * 32]); }
+  void fetch(uint step) const { fetch_ahead(own + (ulong(step) * 32 + weights_ahead / sizeof(W))); }
 };
 template <>
 struct WeightRow<q8_0> {
@@ -41,6 +47,7 @@ struct WeightRow<q8_0> {
     const float scale = as_type<float>((bits & 0x8000) << 16 | (bits & 0x7FFF) << 13) * 0x1p112f;
     return scale * float(block.numbers[lane]);
   }
+  void fetch(uint step) const { fetch_ahead(blocks + (step + weights_ahead / sizeof(q8_0))); }
 };
 
 inline float silu_of(float x) {
