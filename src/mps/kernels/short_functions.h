@@ -16,17 +16,35 @@ inline float within(float x, float limit) {
   return y < -limit ? -limit : y;
 }
 
-// e^x - 1 for x <= 0. e^x is 2^n times a polynomial of what rounding to n leaves; 1 is taken from the power of two, which
-// is 1 itself where that would cancel.
+// e^x = 2^n times a polynomial of what rounding to n leaves.
+struct Power {
+  float rest, power_of_two;
+
+  // x is from -88.1 to 88.8, where the power of two becomes 0 and infinite. Where processors have no fma, what rounding
+  // leaves would be nothing to a compiler that may put sums in another order.
+  explicit Power(float x) {
+#pragma clang fp reassociate(off)
+    constexpr float integers = 0x1.8p23f + 127;  // floats near it are integers, of which the low bits are an exponent
+    const float rounded = fma(x, M_LOG2E_F, integers);
+    rest = fma(x, M_LOG2E_F, integers - rounded);
+    power_of_two = as_type<float>(as_type<uint>(rounded) << 23);
+  }
+};
+
+// e^x within 2 + 2|x| units in the last place; 0 below 2^-126, and infinite from 2^127.5 on.
+inline float short_exp(float x) {
+  const float y = x < -88.1f ? -88.1f : x;
+  const Power power(y > 88.8f ? 88.8f : y);
+  return power.power_of_two * polynomial(power.rest, 0x1.5cd77ap-10f, 0x1.3cf732p-7f, 0x1.c6b576p-5f, 0x1.ebf99cp-3f,
+                                         0x1.62e42ap-1f, 1.0f);
+}
+
+// e^x - 1 for x <= 0. 1 is taken from the power of two, which is 1 itself where that would cancel.
 inline float exp_of_negative_minus_1(float x) {
-  constexpr float integers = 0x1.8p23f;  // floats near it are integers, of which the low bits are a count
-  const float y = x < -87.0f ? -87.0f : x;
-  const float rounded = fma(y, M_LOG2E_F, integers);
-  const float rest = fma(y, M_LOG2E_F, integers - rounded);
-  const float power_of_two = as_type<float>((as_type<uint>(rounded) << 23) + as_type<uint>(1.0f));
-  const float fraction = rest * polynomial(rest, 0x1.4309p-13f, 0x1.5f07b4p-10f, 0x1.3b2bap-7f, 0x1.c6af6ep-5f,
-                                           0x1.ebfbdep-3f, 0x1.62e43p-1f);
-  return fma(fraction, power_of_two, power_of_two - 1);
+  const Power power(x < -87.0f ? -87.0f : x);
+  const float fraction = power.rest * polynomial(power.rest, 0x1.4309p-13f, 0x1.5f07b4p-10f, 0x1.3b2bap-7f,
+                                                 0x1.c6af6ep-5f, 0x1.ebfbdep-3f, 0x1.62e43p-1f);
+  return fma(fraction, power.power_of_two, power.power_of_two - 1);
 }
 
 // tanh within 5 units in the last place: a quotient of polynomials, to where it is 1.
