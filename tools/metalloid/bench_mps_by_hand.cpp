@@ -70,11 +70,11 @@ struct Elu {
 
 struct Gelu {
   static Vector of(Vector x) {
-    const Vector s = _mm512_min_ps(_mm512_mul_ps(x, x), all(29.3764f));
-    const Vector above = polynomial(s, all(0x1.92fb3ap-26f), 0x1.a80976p-18f, 0x1.529324p-13f, 0x1.2fa578p-8f,
-                                    0x1.0f434ap-5f, 0x1.988452p-2f);
+    const Vector s = _mm512_min_ps(_mm512_mul_ps(x, x), all(28.09f));
+    const Vector above =
+        polynomial(s, all(0x1.a469e8p-18f), 0x1.6635cp-12f, 0x1.75837p-8f, 0x1.aa8e7ap-5f, 0x1.988434p-2f);
     const Vector below =
-        polynomial(s, all(0x1.464c42p-20f), 0x1.2b4fe2p-14f, 0x1.e31a8cp-10f, 0x1.ce7422p-6f, 0x1.ff525ap-3f, 1.0f);
+        polynomial(s, all(0x1.1c70f6p-21f), 0x1.00f72cp-13f, 0x1.77514p-9f, 0x1.3e174p-5f, 0x1.304fbep-2f, 1.0f);
     const Vector half = within(_mm512_div_ps(_mm512_mul_ps(x, above), below), 0.5f);
     return _mm512_mul_ps(x, _mm512_add_ps(all(0.5f), half));
   }
