@@ -46,8 +46,7 @@ bool has_int8_products() {
   return has_bfloat_products() || dnnl::get_effective_cpu_isa() == Isa::avx512_core_vnni;
 }
 
-// OpenBLAS chooses its kernels by names of processors, and takes those of an old one for a name that it has not heard
-// of.
+// OpenBLAS chooses its kernels by names of processors, and takes an old one's for a name that it has not heard of.
 bool openblas_knows_processor() {
 #if defined(__x86_64__)
   constexpr std::string_view with_avx2[] = {"Excavator", "Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids"};

@@ -9,7 +9,7 @@ void limit_instructions();
 bool has_bfloat_products();
 bool has_int8_products();  // that do not saturate in between
 
-// Whether OpenBLAS's kernels have the longest vectors that it could know of.
+// Whether OpenBLAS has kernels for it; if not, it uses such as have no AVX2 where the processor has it.
 bool openblas_knows_processor();
 
 bool is_by_intel();
