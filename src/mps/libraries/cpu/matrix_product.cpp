@@ -65,9 +65,8 @@ class Sgemm final : public Primitive {
     if (p.rows * p.columns * p.interior <= most_for_one_thread) {
       succeeded = multiply_small(p, whole);
     } else if (is_for_two_threads()) {
-      run_on_team(2, [&](unsigned number, unsigned count) {
-        for (unsigned i = number; i < 2; i += count)
-          if (!multiply_small(p, half_of(whole, i))) succeeded = false;
+      run_parts_on_team(2, [&](unsigned i) {
+        if (!multiply_small(p, half_of(whole, i))) succeeded = false;
       });
     } else {
       succeeded = multiply_by_onednn(p, whole);
