@@ -65,6 +65,9 @@ TEST_P(MatrixNeuronTest, IsExactToAFewUnitsInTheLastPlace) {
     double units;
   };
   const Case cases[] = {
+      // Of an exponential, which is 0 or infinite where the next float could not be told from that.
+      {MPS::CNNNeuronTypeSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); },
+       [](double x) { return (1 + std::abs(x) / 4) / (1 + std::exp(-x)) + 0x1p-100; }, 3},
       {MPS::CNNNeuronTypeTanH, [](double x) { return std::tanh(x); }, [](double x) { return std::tanh(x); }, 4},
       {MPS::CNNNeuronTypeELU, [](double x) { return x >= 0 ? x : std::expm1(x); },
        [](double x) { return std::expm1(-std::abs(x)); }, 3},

@@ -2,8 +2,9 @@
 // and variances of, it normalizes while it is near. Memory is read once and written once.
 //
 // A SIMD-group has several images in turn: while the results of one leave, statistics are made of the next, so that
-// memory is read and written at the same time. The numbers of a wide group are shared by all threads; of other images a
-// thread has some channels.
+// memory is read and written at the same time. Steps go forward and backward in turn: what the step before read last is
+// still in the caches, and results of it are given first. The numbers of a wide group are shared by all threads; of other
+// images a thread has some channels.
 #include "group_normalization.h"
 #include "rows.h"
 #include "streaming.h"
@@ -56,19 +57,31 @@ struct Normals {
   float means[2], inverses[2];  // of deviations
 };
 
+// Pixels of a part, which comes after others that have so many of all.
+struct PixelRange {
+  uint first, end;
+
+  PixelRange(uint pixels, uint before, uint most, bool backward) {
+    const uint count = min(most, pixels - before);
+    first = backward ? pixels - before - count : before;
+    end = first + count;
+  }
+};
+
 template <Step step, bool streams, typename T>
-Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant GroupNormalization& p, uint place) {
+Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant GroupNormalization& p, uint place,
+                       bool backward) {
   const uint pixels = p.source.width, pixels_of_part = clamp(4096 / p.group, 1u, pixels);
-  const ulong stride = p.source.pixel_stride;
-  const ulong ahead = pixels_of_part < pixels ? pixels_of_part * stride : 2 * p.source.image_stride;
+  const long stride = p.source.pixel_stride, to_next_part = backward ? -stride * pixels_of_part : stride * pixels_of_part;
+  const long ahead = pixels_of_part < pixels ? to_next_part : 2 * long(p.source.image_stride);
   Parts parts[2];
   for (uint k = 0; k < 2; ++k) parts[k].mean = simd_sum(float(*next.slices[k].source)) / 32;  // of the first numbers
-  for (uint first = 0; first < pixels; first += pixels_of_part) {
-    const uint end = min(first + pixels_of_part, pixels);
+  for (uint before = 0; before < pixels; before += pixels_of_part) {
+    const PixelRange part(pixels, before, pixels_of_part, backward);
     float sums[2] = {0, 0}, squares[2] = {0, 0};
-    for (uint x = first; x < end; ++x) {
+    for (uint x = part.first; x < part.end; ++x) {
       const ulong from = x * stride, to = ulong(x) * p.result.pixel_stride;
-      for_each_column(place, p.group, [&](uint i) {
+      for_each_column(place, p.group, backward, [&](uint i) {
         if (step != Step::last)
           for (uint k = 0; k < 2; ++k) {
             fetch_ahead(next.slices[k].source + from + ahead + i);
@@ -86,7 +99,7 @@ Normals normalize_wide(Pair<T> now, Pair<T> next, Normals normals, constant Grou
       });
     }
     for (uint k = 0; k < 2; ++k)
-      parts[k].add(float(end - first) * p.group, simd_sum(sums[k]), simd_sum(squares[k]));
+      parts[k].add(float(part.end - part.first) * p.group, simd_sum(sums[k]), simd_sum(squares[k]));
   }
   return {{parts[0].mean, parts[1].mean},
           {parts[0].inverse_deviation(p.epsilon), parts[1].inverse_deviation(p.epsilon)}};
@@ -101,9 +114,10 @@ void normalize_wide_in_turn(device const T* source, device T* result, device con
   const auto pair = [&](uint i) { return Pair<T>{{slice(2 * i), slice(2 * i + 1)}}; };
   const uint last = min((group.y + 1) * p.in_turn, (p.source.images + 1) / 2) - 1;
   uint i = group.y * p.in_turn;
-  Normals normals = normalize_wide<Step::first, streams>(pair(i), pair(i), {}, p, place);
-  for (; i < last; ++i) normals = normalize_wide<Step::middle, streams>(pair(i), pair(i + 1), normals, p, place);
-  normalize_wide<Step::last, streams>(pair(i), pair(i), normals, p, place);
+  Normals normals = normalize_wide<Step::first, streams>(pair(i), pair(i), {}, p, place, i % 2 == 0);
+  for (; i < last; ++i)
+    normals = normalize_wide<Step::middle, streams>(pair(i), pair(i + 1), normals, p, place, i % 2 == 1);
+  normalize_wide<Step::last, streams>(pair(i), pair(i), normals, p, place, i % 2 == 1);
 }
 
 // The numbers of an image's channels, in the threadgroup's memory: of the image whose statistics are made, and of the one
@@ -122,7 +136,7 @@ struct Channels {
 // first pixel.
 template <uint rows, Step step, bool streams, typename T>
 void take_pixels(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels own, uint first,
-                 uint ahead, uint place) {
+                 long ahead, uint place) {
   const ulong stride = p.source.pixel_stride, result_stride = p.result.pixel_stride;
   device const T *numbers = image.source + first * stride, *next_numbers = next + first * stride;
   device T* results = image.result + first * result_stride;
@@ -131,7 +145,7 @@ void take_pixels(Slice<T> image, device const T* next, constant GroupNormalizati
       const float mean = own.means[i];
       float sum = 0, squares = 0;
       for (uint k = 0; k < rows; ++k) {
-        fetch_ahead(next_numbers + (ahead + k) * stride + i);
+        fetch_ahead(next_numbers + ahead + k * stride + i);
         const float difference = float(next_numbers[k * stride + i]) - mean;
         sum += difference;
         squares = fma(difference, difference, squares);
@@ -162,21 +176,24 @@ inline float2 over_group(threadgroup const float* means, threadgroup const float
 }
 
 template <Step step, typename T, bool streams>
-void normalize_image(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels all, uint place) {
+void normalize_image(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels all, uint place,
+                     bool backward) {
   constexpr uint pixels_of_part = 64;
   const uint pixels = p.source.width, channels = p.source.channels;
+  const long numbers_of_part = long(pixels_of_part) * p.source.pixel_stride;
+  const long ahead = backward ? -numbers_of_part : numbers_of_part;
   const Channels own = all.at(place);
   for_each_column(place, channels, [&](uint i) {
     own.means[i] = float(next[i]);
     own.squares[i] = own.part_sums[i] = own.part_squares[i] = 0;
   });
-  for (uint first = 0; first < pixels; first += pixels_of_part) {
-    const uint end = min(first + pixels_of_part, pixels);
-    uint x = first;
-    for (; x + 4 <= end; x += 4) take_pixels<4, step, streams>(image, next, p, own, x, pixels_of_part, place);
-    for (; x < end; ++x) take_pixels<1, step, streams>(image, next, p, own, x, pixels_of_part, place);
+  for (uint before = 0; before < pixels; before += pixels_of_part) {
+    const PixelRange part(pixels, before, pixels_of_part, backward);
+    uint x = part.first;
+    for (; x + 4 <= part.end; x += 4) take_pixels<4, step, streams>(image, next, p, own, x, ahead, place);
+    for (; x < part.end; ++x) take_pixels<1, step, streams>(image, next, p, own, x, ahead, place);
     if (step == Step::last) continue;
-    const float count = end - first, share = count / end, weight = first * share;
+    const float count = part.end - part.first, share = count / (before + count), weight = before * share;
     for_each_column(place, channels, [&](uint i) {
       const float sum = own.part_sums[i], difference = sum / count;
       own.means[i] = fma(difference, share, own.means[i]);
@@ -201,9 +218,10 @@ void normalize_images_in_turn(device const T* source, device T* result, device c
   const auto image = [&](uint i) { return Slice<T>(source, result, gamma, beta, p, i, 0, place); };
   const uint last = min((turn + 1) * p.in_turn, p.source.images) - 1;
   uint i = turn * p.in_turn;
-  normalize_image<Step::first, T, streams>(image(i), image(i).source, p, channels, place);
-  for (; i < last; ++i) normalize_image<Step::middle, T, streams>(image(i), image(i + 1).source, p, channels, place);
-  normalize_image<Step::last, T, streams>(image(i), image(i).source, p, channels, place);
+  normalize_image<Step::first, T, streams>(image(i), image(i).source, p, channels, place, i % 2 == 0);
+  for (; i < last; ++i)
+    normalize_image<Step::middle, T, streams>(image(i), image(i + 1).source, p, channels, place, i % 2 == 1);
+  normalize_image<Step::last, T, streams>(image(i), image(i).source, p, channels, place, i % 2 == 1);
 }
 
 #define GROUP_NORMALIZATION(T)                                                                                         \

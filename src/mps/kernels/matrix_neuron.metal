@@ -32,6 +32,7 @@ void give_neurons(device const T* source, device T* result, device const T* bias
                   constant Shape& shape, uint place, uint threads, uint count) {
   const float alpha = has_alpha ? shape.alpha : 1.0f;
   for_each_column(place, threads, count, [&](uint i) {
+    fetch_stream<streams>(source + i);
     put<streams>(result + i, T(neuron(neuron_type, neuron_input(source[i], alpha, bias, i),
                                       parameters_of(shape.parameters, channel_a, i))));
   });

@@ -21,6 +21,14 @@ void for_each_column(uint place, uint columns, Visit visit) {
   for_each_column(place, 32, columns, visit);
 }
 
+// Likewise, but from the last column that all threads have to the first if it goes `backward`.
+template <typename Visit>
+void for_each_column(uint place, uint columns, bool backward, Visit visit) {
+  const uint of_all = columns / 32 * 32;
+  for (uint i = 0; i < of_all; i += 32) visit(backward ? of_all - 32 - i : i);
+  if (of_all + place < columns) visit(of_all);
+}
+
 // The columns of a row that a threadgroup has, for work that takes number by number.
 struct Span {
   uint columns, most;  // of the row, and of a threadgroup

@@ -16,17 +16,35 @@ inline float within(float x, float limit) {
   return y < -limit ? -limit : y;
 }
 
-// e^x - 1 for x <= 0. e^x is 2^n times a polynomial of what rounding to n leaves; 1 is taken from the power of two, which
-// is 1 itself where that would cancel.
+// e^x = 2^n times a polynomial of what rounding to n leaves.
+struct Power {
+  float rest, power_of_two;
+
+  // x is from -88.1 to 88.8, where the power of two becomes 0 and infinite. Where processors have no fma, what rounding
+  // leaves would be nothing to a compiler that may put sums in another order.
+  explicit Power(float x) {
+#pragma clang fp reassociate(off)
+    constexpr float integers = 0x1.8p23f + 127;  // floats near it are integers, of which the low bits are an exponent
+    const float rounded = fma(x, M_LOG2E_F, integers);
+    rest = fma(x, M_LOG2E_F, integers - rounded);
+    power_of_two = as_type<float>(as_type<uint>(rounded) << 23);
+  }
+};
+
+// e^x within 2 + 2|x| units in the last place; 0 below 2^-126, and infinite from 2^127.5 on.
+inline float short_exp(float x) {
+  const float y = x < -88.1f ? -88.1f : x;
+  const Power power(y > 88.8f ? 88.8f : y);
+  return power.power_of_two * polynomial(power.rest, 0x1.5cd77ap-10f, 0x1.3cf732p-7f, 0x1.c6b576p-5f, 0x1.ebf99cp-3f,
+                                         0x1.62e42ap-1f, 1.0f);
+}
+
+// e^x - 1 for x <= 0. 1 is taken from the power of two, which is 1 itself where that would cancel.
 inline float exp_of_negative_minus_1(float x) {
-  constexpr float integers = 0x1.8p23f;  // floats near it are integers, of which the low bits are a count
-  const float y = x < -87.0f ? -87.0f : x;
-  const float rounded = fma(y, M_LOG2E_F, integers);
-  const float rest = fma(y, M_LOG2E_F, integers - rounded);
-  const float power_of_two = as_type<float>((as_type<uint>(rounded) << 23) + as_type<uint>(1.0f));
-  const float fraction = rest * polynomial(rest, 0x1.4309p-13f, 0x1.5f07b4p-10f, 0x1.3b2bap-7f, 0x1.c6af6ep-5f,
-                                           0x1.ebfbdep-3f, 0x1.62e43p-1f);
-  return fma(fraction, power_of_two, power_of_two - 1);
+  const Power power(x < -87.0f ? -87.0f : x);
+  const float fraction = power.rest * polynomial(power.rest, 0x1.4309p-13f, 0x1.5f07b4p-10f, 0x1.3b2bap-7f,
+                                                 0x1.c6af6ep-5f, 0x1.ebfbdep-3f, 0x1.62e43p-1f);
+  return fma(fraction, power.power_of_two, power.power_of_two - 1);
 }
 
 // tanh within 5 units in the last place: a quotient of polynomials, to where it is 1.
@@ -39,10 +57,9 @@ inline float hyperbolic_tangent(float x) {
 
 // The part of a normal distribution that is below x, (1 + erf(x / sqrt(2))) / 2, within 2^-22: likewise.
 inline float normal_distribution(float x) {
-  const float square = x * x, s = square > 29.3764f ? 29.3764f : square;
-  const float above = polynomial(s, 0x1.92fb3ap-26f, 0x1.a80976p-18f, 0x1.529324p-13f, 0x1.2fa578p-8f, 0x1.0f434ap-5f,
-                                 0x1.988452p-2f);
-  const float below = polynomial(s, 0x1.464c42p-20f, 0x1.2b4fe2p-14f, 0x1.e31a8cp-10f, 0x1.ce7422p-6f, 0x1.ff525ap-3f,
-                                 1.0f);
+  const float square = x * x, s = square > 28.09f ? 28.09f : square;
+  const float above = polynomial(s, 0x1.a469e8p-18f, 0x1.6635cp-12f, 0x1.75837p-8f, 0x1.aa8e7ap-5f, 0x1.988434p-2f);
+  const float below =
+      polynomial(s, 0x1.1c70f6p-21f, 0x1.00f72cp-13f, 0x1.77514p-9f, 0x1.3e174p-5f, 0x1.304fbep-2f, 1.0f);
   return 0.5f + within(x * above / below, 0.5f);
 }

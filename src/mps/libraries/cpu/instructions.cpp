@@ -1,10 +1,13 @@
 #include "mps/libraries/cpu/instructions.hpp"
 
+#include <cblas.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
+#include <algorithm>
 #include <dnnl.hpp>
+#include <string_view>
 
 namespace metalloid::mps::cpu {
 
@@ -41,6 +44,25 @@ bool has_bfloat_products() {
 
 bool has_int8_products() {
   return has_bfloat_products() || dnnl::get_effective_cpu_isa() == Isa::avx512_core_vnni;
+}
+
+// OpenBLAS chooses its kernels by names of processors, and takes an old one's for a name that it has not heard of.
+bool openblas_knows_processor() {
+#if defined(__x86_64__)
+  constexpr std::string_view with_avx2[] = {"Excavator", "Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids"};
+  static const bool knows = !__builtin_cpu_supports("avx2") || std::ranges::count(with_avx2, openblas_get_corename());
+  return knows;
+#else
+  return true;
+#endif
+}
+
+bool is_by_intel() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
 }
 
 }  // namespace metalloid::mps::cpu

@@ -1,4 +1,4 @@
-// The instructions that oneDNN may use.
+// The instructions of the processor, as oneDNN and OpenBLAS use them.
 #pragma once
 
 namespace metalloid::mps::cpu {
@@ -8,5 +8,10 @@ void limit_instructions();
 
 bool has_bfloat_products();
 bool has_int8_products();  // that do not saturate in between
+
+// Whether OpenBLAS has kernels for it; if not, it uses such as have no AVX2 where the processor has it.
+bool openblas_knows_processor();
+
+bool is_by_intel();
 
 }  // namespace metalloid::mps::cpu

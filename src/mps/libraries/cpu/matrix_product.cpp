@@ -1,14 +1,19 @@
 // Products of matrices: of float by whichever of OpenBLAS and oneDNN is the faster, of bfloat and int8, and of many
 // matrices at once, by oneDNN.
 //
-// The rule was measured on a Zen 4, squares and thin shapes. OpenBLAS's sgemm is the faster where it stays on one
-// thread; two such, with some of the rows or columns each, meet once, where a product of oneDNN's on two threads meets
-// several times, which takes as long as the product where processors are far apart. oneDNN's sgemm is the faster from
-// there on, by up to five times where a side is short; oneDNN's matmul, by a few hundredths, where none is, until all
-// sides are long.
+// The rule was measured on a Zen 4 and an Emerald Rapids, squares and thin shapes. OpenBLAS's sgemm is the faster where
+// it stays on one thread; two such, with some of the rows or columns each, meet once, where a product of oneDNN's on
+// two threads meets several times, which takes as long as the product where processors are far apart. oneDNN's sgemm is
+// the faster from there on, by up to five times where a side is short; oneDNN's matmul, by a few hundredths, where none
+// is, until all sides are long, but not on the processors of Intel's, which oneDNN's sgemm is cut to.
+//
+// All that is so if OpenBLAS has kernels for the processor. It has none for processors that are newer than it is, and
+// takes old ones then, which are slower by three times and more; oneDNN asks for instructions, not for names, and does
+// all products there: small ones in two parts as well.
 #include <cblas.h>
 
 #include <algorithm>
+#include <atomic>
 #include <dnnl.hpp>
 #include <string_view>
 
@@ -21,7 +26,31 @@ namespace {
 
 constexpr size_t most_for_one_thread = 56 * 56 * 56;       // more are faster on two
 constexpr size_t most_for_openblas_thread = 64 * 64 * 64;  // with more, it would wake threads of its own
+constexpr size_t most_for_onednn_thread = 64 * 128 * 128;  // with more, two parts are no faster than its own threads
 constexpr size_t least_side_for_matmul = 256, least_side_for_sgemm_again = 1536;
+
+struct PartOfProduct {
+  size_t rows = 0, columns = 0;
+  const float *left = nullptr, *right = nullptr;
+  float* result = nullptr;
+};
+using MultiplyPart = bool (*)(const MatrixProduct& whole, const PartOfProduct& part);
+
+bool multiply_by_openblas(const MatrixProduct& p, const PartOfProduct& part) {
+  cblas_sgemm(CblasRowMajor, p.transpose_left ? CblasTrans : CblasNoTrans,
+              p.transpose_right ? CblasTrans : CblasNoTrans, blasint(part.rows), blasint(part.columns),
+              blasint(p.interior), float(p.alpha), part.left, blasint(p.left_row_stride), part.right,
+              blasint(p.right_row_stride), float(p.beta), part.result, blasint(p.result_row_stride));
+  return true;
+}
+
+// On all threads, or on one if it is called by one of a team.
+bool multiply_by_onednn(const MatrixProduct& p, const PartOfProduct& part) {
+  return dnnl_sgemm(p.transpose_left ? 'T' : 'N', p.transpose_right ? 'T' : 'N', dnnl_dim_t(part.rows),
+                    dnnl_dim_t(part.columns), dnnl_dim_t(p.interior), float(p.alpha), part.left,
+                    dnnl_dim_t(p.left_row_stride), part.right, dnnl_dim_t(p.right_row_stride), float(p.beta),
+                    part.result, dnnl_dim_t(p.result_row_stride)) == dnnl_success;
+}
 
 class Sgemm final : public Primitive {
  public:
@@ -29,57 +58,50 @@ class Sgemm final : public Primitive {
 
   Status run(device::LibraryStream*, std::span<void* const> places) override {
     const MatrixProduct& p = product_;
-    const auto* left = static_cast<const float*>(places[0]);
-    const auto* right = static_cast<const float*>(places[1]);
-    auto* result = static_cast<float*>(places[2]);
+    const PartOfProduct whole{p.rows, p.columns, static_cast<const float*>(places[0]),
+                              static_cast<const float*>(places[1]), static_cast<float*>(places[2])};
+    const MultiplyPart multiply_small = openblas_knows_processor() ? multiply_by_openblas : multiply_by_onednn;
+    std::atomic<bool> succeeded = true;
     if (p.rows * p.columns * p.interior <= most_for_one_thread) {
-      multiply_part(left, right, result, 0, 1);
-      return success();
-    }
-    if (is_for_two_threads()) {
-      run_on_team(2, [&](unsigned number, unsigned count) {
-        for (unsigned part = number; part < 2; part += count) multiply_part(left, right, result, part, 2);
+      succeeded = multiply_small(p, whole);
+    } else if (is_for_two_threads()) {
+      run_parts_on_team(2, [&](unsigned i) {
+        if (!multiply_small(p, half_of(whole, i))) succeeded = false;
       });
-      return success();
+    } else {
+      succeeded = multiply_by_onednn(p, whole);
     }
-    const dnnl_status_t status =
-        dnnl_sgemm(p.transpose_left ? 'T' : 'N', p.transpose_right ? 'T' : 'N', dnnl_dim_t(p.rows),
-                   dnnl_dim_t(p.columns), dnnl_dim_t(p.interior), float(p.alpha), left, dnnl_dim_t(p.left_row_stride),
-                   right, dnnl_dim_t(p.right_row_stride), float(p.beta), result, dnnl_dim_t(p.result_row_stride));
-    if (status != dnnl_success) return Error{"oneDNN's sgemm failed"};
+    if (!succeeded) return Error{"oneDNN's sgemm failed"};
     return success();
   }
 
  private:
-  // Parts are some rows of the result, or columns where there are more: multiples of what OpenBLAS computes at once.
-  size_t length_of_part(size_t parts) const {
+  // Halves are some rows of the result, or columns where there are more: multiples of what libraries compute at once.
+  size_t length_of_half() const {
     constexpr size_t at_once = 16;
-    return (std::max(product_.rows, product_.columns) + parts * at_once - 1) / (parts * at_once) * at_once;
+    return (std::max(product_.rows, product_.columns) + 2 * at_once - 1) / (2 * at_once) * at_once;
   }
   bool is_for_two_threads() const {
     constexpr size_t short_side = 32;
     const MatrixProduct& p = product_;
+    const size_t most = openblas_knows_processor() ? most_for_openblas_thread : most_for_onednn_thread;
     return most_threads() > 1 && std::min({p.rows, p.columns, p.interior}) >= short_side &&
-           length_of_part(2) * std::min(p.rows, p.columns) * p.interior <= most_for_openblas_thread;
+           length_of_half() * std::min(p.rows, p.columns) * p.interior <= most;
   }
-
-  void multiply_part(const float* left, const float* right, float* result, size_t part, size_t parts) const {
+  PartOfProduct half_of(PartOfProduct part, size_t index) const {
     const MatrixProduct& p = product_;
     const bool by_rows = p.rows >= p.columns;
-    const size_t all = by_rows ? p.rows : p.columns;
-    const size_t first = part * length_of_part(parts), count = std::min(length_of_part(parts), all - first);
+    const size_t first = index * length_of_half();
+    size_t& length = by_rows ? part.rows : part.columns;
+    length = std::min(length_of_half(), length - first);
     if (by_rows) {
-      left += first * (p.transpose_left ? 1 : p.left_row_stride);
-      result += first * p.result_row_stride;
+      part.left += first * (p.transpose_left ? 1 : p.left_row_stride);
+      part.result += first * p.result_row_stride;
     } else {
-      right += first * (p.transpose_right ? p.right_row_stride : 1);
-      result += first;
+      part.right += first * (p.transpose_right ? p.right_row_stride : 1);
+      part.result += first;
     }
-    cblas_sgemm(CblasRowMajor, p.transpose_left ? CblasTrans : CblasNoTrans,
-                p.transpose_right ? CblasTrans : CblasNoTrans, blasint(by_rows ? count : p.rows),
-                blasint(by_rows ? p.columns : count), blasint(p.interior), float(p.alpha), left,
-                blasint(p.left_row_stride), right, blasint(p.right_row_stride), float(p.beta), result,
-                blasint(p.result_row_stride));
+    return part;
   }
 
   const MatrixProduct product_;
@@ -179,7 +201,8 @@ std::shared_ptr<Primitive> make_matrix_product(const MatrixProduct& product) {
   const bool of_float = product.left_type == MPS::DataTypeFloat32 && product.right_type == MPS::DataTypeFloat32 &&
                         product.result_type == MPS::DataTypeFloat32;
   const size_t side = std::min({product.rows, product.columns, product.interior});
-  const bool is_for_matmul = (side >= least_side_for_matmul && side < least_side_for_sgemm_again) || product.batch > 1;
+  const bool is_for_matmul =
+      product.batch > 1 || (!is_by_intel() && side >= least_side_for_matmul && side < least_side_for_sgemm_again);
   std::shared_ptr<Primitive> made;
   if (of_float ? is_for_matmul : matmul_has(product)) made = Matmul::make(product);
   if (!made && of_float && product.batch == 1) made = std::make_shared<Sgemm>(product);

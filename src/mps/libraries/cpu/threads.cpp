@@ -7,7 +7,8 @@
 // (A program that is itself linked with OpenMP has them found first, all six, and keeps OpenMP's threads.)
 //
 // There is one team, for whoever comes first; others wait. Its threads spin for a time that back-to-back work never
-// exceeds, and sleep then.
+// exceeds, and sleep then. Parts of our own are not a certain thread's: on a machine that is busy with other things, to
+// wait for a thread that has no processor takes ten times as long as a small product.
 #include "mps/libraries/cpu/threads.hpp"
 
 #include <sched.h>
@@ -25,9 +26,9 @@ namespace {
 
 void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
   constexpr int spins = 2000;  // some tens of microseconds
-  for (int i = 0; i < spins; ++i) {
+  for (int i = 1; i <= spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
-    device::relax();
+    device::look_again(uint64_t(i));
   }
   value.wait(old, std::memory_order_acquire);
 }
@@ -48,6 +49,7 @@ thread_local Membership membership;
 class Team {
  public:
   using Work = void (*)(void*);
+  using Part = void (*)(void*, unsigned);
 
   void run(Work work, void* data, unsigned count) {
     const Membership outside = membership;
@@ -56,17 +58,35 @@ class Team {
       work(data);
     } else {
       std::lock_guard lock(mutex_);
-      for (; threads_ + 1 < count; ++threads_) std::thread(&Team::live, this, threads_ + 1).detach();
+      need_threads(count - 1);
       work_ = work;
       data_ = data;
       left_.store(count - 1, std::memory_order_relaxed);
-      const uint32_t round = (call_.load(std::memory_order_relaxed) >> count_bits) + 1;
-      call_.store(round << count_bits | count, std::memory_order_release);
-      call_.notify_all();
+      call(count);
       membership = {0, count, true};
       work(data);
-      for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != 0;) wait_while(left_, left);
+      wait_for_others();
     }
+    membership = outside;
+  }
+
+  // Parts are whoever's that comes first: a thread that is asleep, or kept from its processor by others, is not waited
+  // for, and the caller does them all.
+  void run_parts(Part part, void* data, unsigned count) {
+    const Membership outside = membership;
+    if (outside.in_parallel || most_threads() == 1) {
+      for (unsigned i = 0; i < count; ++i) part(data, i);
+      return;
+    }
+    std::lock_guard lock(mutex_);
+    need_threads(1);
+    part_ = part;
+    part_data_ = data;
+    left_.store(count, std::memory_order_relaxed);
+    unclaimed_.store(count, std::memory_order_release);
+    call(parts_for_all);
+    take_parts(0);
+    wait_for_others();
     membership = outside;
   }
 
@@ -83,7 +103,35 @@ class Team {
   }
 
  private:
-  static constexpr unsigned count_bits = 12;
+  static constexpr unsigned count_bits = 12, parts_for_all = 0;
+
+  void need_threads(unsigned count) {
+    for (; threads_ < count; ++threads_) std::thread(&Team::live, this, threads_ + 1).detach();
+  }
+  void call(unsigned count) {
+    const uint32_t round = (call_.load(std::memory_order_relaxed) >> count_bits) + 1;
+    call_.store(round << count_bits | count, std::memory_order_release);
+    call_.notify_all();
+  }
+  void wait_for_others() {
+    for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != 0;) wait_while(left_, left);
+  }
+  void finish_one() {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_all();
+  }
+
+  // What a part is and how many are left is not changed while somebody has one. A thread that comes late may find parts
+  // of a later call, and take them.
+  void take_parts(unsigned number) {
+    membership = {number, 2, true};
+    for (uint32_t unclaimed = unclaimed_.load(std::memory_order_acquire); unclaimed > 0;)
+      if (unclaimed_.compare_exchange_weak(unclaimed, unclaimed - 1, std::memory_order_acq_rel,
+                                           std::memory_order_acquire)) {
+        part_(part_data_, unclaimed - 1);
+        finish_one();
+        unclaimed = unclaimed_.load(std::memory_order_acquire);
+      }
+  }
 
   // A call says in one word that there is work and for how many: those it does not need look at nothing else.
   void live(unsigned number) {
@@ -91,19 +139,22 @@ class Team {
       wait_while(call_, known);
       known = call_.load(std::memory_order_acquire);
       const uint32_t count = known & ((1u << count_bits) - 1);
+      if (count == parts_for_all) take_parts(number);
       if (number >= count) continue;
       membership = {number, count, true};
       work_(data_);
-      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_all();
+      finish_one();
     }
   }
 
   std::mutex mutex_;
   unsigned threads_ = 0;
   Work work_ = nullptr;
-  void* data_ = nullptr;
+  Part part_ = nullptr;
+  void *data_ = nullptr, *part_data_ = nullptr;
   alignas(64) std::atomic<uint32_t> call_ = 0;
   alignas(64) std::atomic<uint32_t> left_ = 0;
+  alignas(64) std::atomic<uint32_t> unclaimed_ = 0;
   alignas(64) std::atomic<uint32_t> arrived_ = 0, phase_ = 0;
 };
 
@@ -119,17 +170,8 @@ unsigned most_threads() {
   return most;
 }
 
-void run_on_team(unsigned threads, void (*work)(void* data, unsigned number, unsigned count), void* data) {
-  struct Call {
-    void (*work)(void*, unsigned, unsigned);
-    void* data;
-  } call{work, data};
-  team().run(
-      [](void* made) {
-        const auto* call = static_cast<const Call*>(made);
-        call->work(call->data, membership.number, membership.count);
-      },
-      &call, threads);
+void run_parts_on_team(unsigned parts, void (*part)(void* data, unsigned index), void* data) {
+  team().run_parts(part, data, parts);
 }
 
 }  // namespace metalloid::mps::cpu

@@ -8,15 +8,13 @@ namespace metalloid::mps::cpu {
 // Of the team and whoever calls it.
 unsigned most_threads();
 
-void run_on_team(unsigned threads, void (*work)(void* data, unsigned number, unsigned count), void* data);
+void run_parts_on_team(unsigned parts, void (*part)(void* data, unsigned index), void* data);
 
-// Calls `work(number, count)` on so many threads, each with its number; on fewer where the caller is one of the team.
-template <class Work>
-void run_on_team(unsigned threads, Work&& work) {
-  using Object = std::remove_reference_t<Work>;
-  run_on_team(
-      threads, [](void* data, unsigned number, unsigned count) { (*static_cast<Object*>(data))(number, count); },
-      &work);
+// Calls `part(index)` for so many parts, on the team's threads as they come, and on the caller's alone if they do not.
+template <class Part>
+void run_parts_on_team(unsigned parts, Part&& part) {
+  using Object = std::remove_reference_t<Part>;
+  run_parts_on_team(parts, [](void* data, unsigned index) { (*static_cast<Object*>(data))(index); }, &part);
 }
 
 }  // namespace metalloid::mps::cpu
