@@ -73,7 +73,7 @@ class CommandRunner {
     uint64_t started_at = 0;  // if the GPU had nothing else to do; else the event says it, which costs microseconds
     cuda::Event started = nullptr, ended = nullptr;
     uint64_t last_timestamp = 0;
-    std::deque<Step> steps;
+    std::list<Step> steps;  // mostly none
     std::vector<device::BeginGroup> groups;
     std::list<device::CommandList> deferred;
     Uploads uploads;
