@@ -1,8 +1,7 @@
 #include "cpu/command_runner.hpp"
 
-#include <cstring>
-
 #include "cpu/clock.hpp"
+#include "cpu/memory_copy.hpp"
 
 namespace metalloid::cpu {
 
@@ -40,18 +39,22 @@ void CommandRunner::carry_out(const device::Dispatch& dispatch) {
 void CommandRunner::carry_out(const device::Copy& copy) {
   if (!outcome_.faults.empty()) return;
   if (copy.row_bytes == 0) return;  // there need not be an address either
+  const bool is_one_piece = copy.source_row_stride == copy.row_bytes && copy.destination_row_stride == copy.row_bytes;
+  const uint64_t rows = is_one_piece ? 1 : copy.rows,
+                 bytes = is_one_piece ? copy.row_bytes * copy.rows : copy.row_bytes;
   for (uint64_t image = 0; image < copy.images; ++image)
-    for (uint64_t row = 0; row < copy.rows; ++row)
-      std::memmove(
+    for (uint64_t row = 0; row < rows; ++row)
+      copy_memory(
+          pool_,
           reinterpret_cast<void*>(copy.destination + image * copy.destination_image_stride +
                                   row * copy.destination_row_stride),
           reinterpret_cast<const void*>(copy.source + image * copy.source_image_stride + row * copy.source_row_stride),
-          copy.row_bytes);
+          bytes);
 }
 
 void CommandRunner::carry_out(const device::Fill& fill) {
   if (!outcome_.faults.empty() || fill.bytes == 0) return;
-  std::memset(reinterpret_cast<void*>(fill.destination), fill.value, fill.bytes);
+  fill_memory(pool_, reinterpret_cast<void*>(fill.destination), fill.value, fill.bytes);
 }
 
 void CommandRunner::carry_out(const device::SignalEvent& signal) {

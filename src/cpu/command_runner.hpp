@@ -10,7 +10,7 @@ namespace metalloid::cpu {
 
 class CommandRunner {
  public:
-  explicit CommandRunner(ThreadPool& pool) : grids_(pool) {}
+  explicit CommandRunner(ThreadPool& pool) : pool_(pool), grids_(pool) {}
 
   // After a fault, what would touch memory is left out; events are still signalled and waited for, so that no one else
   // waits in vain.
@@ -34,6 +34,7 @@ class CommandRunner {
 
   const char* encoder_label() const;  // null if there is none
 
+  ThreadPool& pool_;
   GridRunner grids_;
   std::vector<device::BeginGroup> groups_;
   device::Submission* submission_ = nullptr;

@@ -14,6 +14,7 @@
 
 #include "mps/libraries/cpu/pixels.hpp"
 #include "mps/libraries/cpu/primitives.hpp"
+#include "mps/libraries/cpu/scratch.hpp"
 
 namespace metalloid::mps::cpu {
 namespace {
@@ -117,16 +118,6 @@ bool geometry_of(const Convolution& c, Geometry& geometry) {
   geometry.after = {after(c.destination_height, c.stride_y, c.kernel_height, c.dilation_y, c.source_height, c.top),
                     after(c.destination_width, c.stride_x, c.kernel_width, c.dilation_x, c.source_width, c.left)};
   return true;
-}
-
-// Scratch memory of the thread that runs a primitive, for one purpose.
-enum class Purpose { library, source };
-template <Purpose>
-void* scratch(size_t bytes) {
-  static thread_local std::vector<std::max_align_t> memory;
-  memory.resize(std::max(memory.size(), bytes / sizeof(std::max_align_t) + 8));
-  const auto address = reinterpret_cast<uintptr_t>(memory.data());
-  return reinterpret_cast<void*>((address + 63) / 64 * 64);
 }
 
 // Weights with room for the channels that fill pixels up, where there are any.

@@ -57,12 +57,4 @@ bool openblas_knows_processor() {
 #endif
 }
 
-bool is_by_intel() {
-#if defined(__x86_64__)
-  return __builtin_cpu_is("intel");
-#else
-  return false;
-#endif
-}
-
 }  // namespace metalloid::mps::cpu

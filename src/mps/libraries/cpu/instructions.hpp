@@ -12,6 +12,4 @@ bool has_int8_products();  // that do not saturate in between
 // Whether OpenBLAS has kernels for it; if not, it uses such as have no AVX2 where the processor has it.
 bool openblas_knows_processor();
 
-bool is_by_intel();
-
 }  // namespace metalloid::mps::cpu

@@ -5,7 +5,7 @@
 // it stays on one thread; two such, with some of the rows or columns each, meet once, where a product of oneDNN's on
 // two threads meets several times, which takes as long as the product where processors are far apart. oneDNN's sgemm is
 // the faster from there on, by up to five times where a side is short; oneDNN's matmul, by a few hundredths, where none
-// is, until all sides are long, but not on the processors of Intel's, which oneDNN's sgemm is cut to.
+// is, until all sides are long.
 //
 // All that is so if OpenBLAS has kernels for the processor. It has none for processors that are newer than it is, and
 // takes old ones then, which are slower by three times and more; oneDNN asks for instructions, not for names, and does
@@ -19,6 +19,7 @@
 
 #include "mps/libraries/cpu/instructions.hpp"
 #include "mps/libraries/cpu/primitives.hpp"
+#include "mps/libraries/cpu/scratch.hpp"
 #include "mps/libraries/cpu/threads.hpp"
 
 namespace metalloid::mps::cpu {
@@ -171,7 +172,9 @@ class Matmul final : public Primitive {
     const dnnl::memory left(description_.src_desc(), engine(), places[0]);
     const dnnl::memory right(description_.weights_desc(), engine(), places[1]);
     const dnnl::memory result(description_.dst_desc(), engine(), places[2]);
-    const dnnl::memory scratchpad(description_.scratchpad_desc(), engine());
+    const dnnl::memory::desc scratchpad_description = description_.scratchpad_desc();
+    const dnnl::memory scratchpad(scratchpad_description, engine(),
+                                  scratch<Purpose::library>(scratchpad_description.get_size()));
     matmul_.execute(
         stream,
         {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, result}, {DNNL_ARG_SCRATCHPAD, scratchpad}});
@@ -201,8 +204,7 @@ std::shared_ptr<Primitive> make_matrix_product(const MatrixProduct& product) {
   const bool of_float = product.left_type == MPS::DataTypeFloat32 && product.right_type == MPS::DataTypeFloat32 &&
                         product.result_type == MPS::DataTypeFloat32;
   const size_t side = std::min({product.rows, product.columns, product.interior});
-  const bool is_for_matmul =
-      product.batch > 1 || (!is_by_intel() && side >= least_side_for_matmul && side < least_side_for_sgemm_again);
+  const bool is_for_matmul = (side >= least_side_for_matmul && side < least_side_for_sgemm_again) || product.batch > 1;
   std::shared_ptr<Primitive> made;
   if (of_float ? is_for_matmul : matmul_has(product)) made = Matmul::make(product);
   if (!made && of_float && product.batch == 1) made = std::make_shared<Sgemm>(product);
