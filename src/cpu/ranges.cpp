@@ -1,6 +1,3 @@
-// A file of its own because the thread sanitizer must not look at it: it does not see how oneTBB, whose templates are
-// part of it, synchronises its threads (CMakeLists.txt). So there is no need to suppress reports that name it, which
-// would be all reports of what a body does.
 #include "cpu/ranges.hpp"
 
 #include <algorithm>
@@ -8,6 +5,7 @@
 #include <vector>
 
 #include "cpu/clock.hpp"
+#include "cpu/sanitizers.hpp"
 #include "device/look_again.hpp"
 
 namespace metalloid::cpu {
@@ -81,14 +79,25 @@ class Crew : public std::enable_shared_from_this<Crew> {
   }
 
  private:
+  struct Request {
+    std::shared_ptr<Crew> crew;
+    uint64_t thread = 0;
+  };
+
   void ask_for_helper(ThreadPool& pool, uint64_t thread) {
     ++wanted_;
     ++*wanted_in_pool_;
-    pool.arena.enqueue([crew = shared_from_this(), thread] {
-      --*crew->wanted_in_pool_;
-      --crew->wanted_;
-      crew->help(thread);
-    });
+    auto* request = new Request{shared_from_this(), thread};
+    hand_over(request);
+    pool.start(
+        [](void* argument) {
+          take_over(argument);
+          const std::unique_ptr<Request> request(static_cast<Request*>(argument));
+          --*request->crew->wanted_in_pool_;
+          --request->crew->wanted_;
+          request->crew->help(request->thread);
+        },
+        request);
   }
 
   void help(uint64_t thread) {
