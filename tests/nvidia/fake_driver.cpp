@@ -39,7 +39,7 @@ struct Context {
   std::set<void*> registered;
   Stream default_stream;
   std::set<Stream*> streams;
-  std::map<void*, std::shared_ptr<void>> objects;  // events and modules that nobody has given back: they go with it
+  std::map<void*, std::shared_ptr<void>> objects;  // what nobody has given back: it goes with it
   Code broken = Code::success;
 };
 
@@ -376,13 +376,14 @@ Code cuLaunchKernel(cuda::Function, unsigned gx, unsigned gy, unsigned gz, unsig
 }
 
 Code cuGraphCreate(cuda::Graph* graph, unsigned) {
-  *graph = reinterpret_cast<cuda::Graph>(new Graph);
-  return Code::success;
+  return in_context([&](Context& context) {
+    keep(context, Graph{}, graph);
+    return Code::success;
+  });
 }
 
 Code cuGraphDestroy(cuda::Graph graph) {
-  delete reinterpret_cast<Graph*>(graph);
-  return Code::success;
+  return give_back(graph);
 }
 
 Code cuGraphAddKernelNode(cuda::GraphNode* node, cuda::Graph handle, const cuda::GraphNode*, size_t count,
@@ -409,14 +410,15 @@ Code cuGraphAddDependencies_v2(cuda::Graph handle, const cuda::GraphNode* from, 
 Code cuGraphInstantiateWithFlags(cuda::ExecutableGraph* executable, cuda::Graph graph, unsigned long long) {
   const auto& chain = *reinterpret_cast<Graph*>(graph);
   if (chain.edges + 1 != chain.kernels.size()) return Code::invalid_value;
-  ++state().controls.graphs;
-  *executable = reinterpret_cast<cuda::ExecutableGraph>(new Graph(chain));
-  return Code::success;
+  return in_context([&](Context& context) {
+    ++state().controls.graphs;
+    keep(context, Graph(chain), executable);
+    return Code::success;
+  });
 }
 
 Code cuGraphExecDestroy(cuda::ExecutableGraph executable) {
-  delete reinterpret_cast<Graph*>(executable);
-  return Code::success;
+  return give_back(executable);
 }
 
 Code cuGraphExecKernelNodeSetParams(cuda::ExecutableGraph executable, cuda::GraphNode node,
