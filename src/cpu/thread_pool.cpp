@@ -1,6 +1,6 @@
 // A file of its own because oneTBB's templates are part of oneTBB: the thread sanitizer, which does not see how the
 // library synchronises its threads, must not look at them either (CMakeLists.txt).
-#include "cpu/ranges.hpp"
+#include "cpu/thread_pool.hpp"
 
 namespace metalloid::cpu {
 

@@ -7,19 +7,15 @@
 
 namespace metalloid::device {
 
-inline void relax() {
+// One turn of a loop that looks; `turn` counts them.
+inline void look_again(uint64_t turn) {
+  constexpr uint64_t turns_between_yields = 32;
+  if (turn % turns_between_yields == 0) return std::this_thread::yield();
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
-}
-
-// One turn of a loop that looks; `turn` counts them.
-inline void look_again(uint64_t turn) {
-  constexpr uint64_t turns_between_yields = 32;
-  if (turn % turns_between_yields == 0) return std::this_thread::yield();
-  relax();
 }
 
 }  // namespace metalloid::device
