@@ -5,12 +5,6 @@
 
 namespace metalloid::cpu {
 
-namespace {
-
-constexpr uint64_t lookout = 50'000;  // nanoseconds before the thread sleeps
-
-}  // namespace
-
 Queue::Queue(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
 
 Queue::~Queue() {

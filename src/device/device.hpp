@@ -104,6 +104,9 @@ struct Submission {
   std::function<void()> scheduled;      // may be null
   // Never null; called once, when all is done or has failed. It takes the list away, to be used again.
   std::function<void(const Outcome&)> completed;
+  // Whether one of these calls functions of the program's. They must not be called by its own threads, which may have
+  // locks that those functions wait for.
+  bool calls_program = true;
 };
 
 // Carries out submissions in the order they were given, each after the one before it is complete. Submitting does not
@@ -113,6 +116,11 @@ class Queue {
  public:
   virtual ~Queue() = default;  // waits for what was submitted
   virtual void submit(std::unique_ptr<Submission> submission) = 0;
+
+  // Waits for what this queue's work brings about, but not for long: small kernels take microseconds, less than it
+  // takes to put a thread to sleep and wake it up. A device may use the calling thread for that work meanwhile.
+  static constexpr uint64_t lookout = 50'000;  // nanoseconds
+  virtual void look_out(const std::function<bool()>& is_reached);
 };
 
 class Device {

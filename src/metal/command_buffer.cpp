@@ -3,9 +3,8 @@
 #include <Foundation/NSAutoreleasePool.hpp>
 #include <Metal/MTLDevice.hpp>
 #include <Metal/MTLResidencySet.hpp>
-#include <chrono>
 #include <cstdio>
-#include <thread>
+#include <utility>
 
 #include "foundation/string.hpp"
 #include "metal/command_buffer_error.hpp"
@@ -20,11 +19,15 @@ namespace metalloid::metal {
 
 static thread_local const CommandBufferObject* completing = nullptr;
 
-// For the time in which the device's thread calls us.
+// For the time in which the device calls us. That may be while a handler of another queue waits.
 class InsideHandler {
  public:
-  explicit InsideHandler(const CommandBufferObject& command_buffer) { completing = &command_buffer; }
-  ~InsideHandler() { completing = nullptr; }
+  explicit InsideHandler(const CommandBufferObject& command_buffer)
+      : outer_(std::exchange(completing, &command_buffer)) {}
+  ~InsideHandler() { completing = outer_; }
+
+ private:
+  const CommandBufferObject* const outer_;
 };
 
 bool inside_handler() {
@@ -105,6 +108,7 @@ void CommandBufferObject::commit(Call call) {
   submission_->log = [this](const device::Log& log) { device_logged(log); };
   submission_->scheduled = [this] { device_scheduled(); };
   submission_->completed = [this](const device::Outcome& outcome) { device_completed(outcome); };
+  submission_->calls_program = !scheduled_handlers_.empty() || !completed_handlers_.empty() || options.log_state;
   submitted_ = submission_.get();
   retain();  // until the device is done
   if (status() == MTL::CommandBufferStatusNotEnqueued) queue->enqueue(*this);
@@ -187,19 +191,13 @@ void CommandBufferObject::run_handlers(Handlers& handlers) {
   for (const MTL::HandlerFunction& handler : std::exchange(handlers, {})) handler(this);
 }
 
-// Small kernels take microseconds, less than it takes to put a thread to sleep and wake it up. Looking out for that
-// long takes nothing from others: it yields to whoever can run.
 void CommandBufferObject::wait_until(Progress progress, Call call) {
-  constexpr std::chrono::microseconds lookout(50);
   if (!is_committed())
     return report_misuse(this, "the command buffer was not committed: it would never be reached", call);
   if (completing == this) return;
   if (completing && completing->queue == queue && progress_ < progress)
     return report_misuse(this, "a handler cannot wait for another command buffer of its own queue", call);
-  const auto reached = [&] { return progress_.load(std::memory_order_acquire) >= progress; };
-  for (const auto end = std::chrono::steady_clock::now() + lookout;
-       !reached() && std::chrono::steady_clock::now() < end;)
-    std::this_thread::yield();
+  queue->look_out([this, progress] { return progress_.load(std::memory_order_acquire) >= progress; });
   for (uint32_t now; (now = progress_.load(std::memory_order_acquire)) < progress;) progress_.wait(now);
 }
 

@@ -68,23 +68,32 @@ void CommandQueueObject::enqueue(CommandBufferObject& command_buffer) {
 }
 
 void CommandQueueObject::commit(CommandBufferObject& command_buffer) {
-  std::lock_guard lock(mutex_);
-  command_buffer.mark_committed();
+  {
+    std::lock_guard lock(mutex_);
+    command_buffer.mark_committed();
+  }
   submit_committed();
 }
 
 void CommandQueueObject::forget(CommandBufferObject& command_buffer) {
-  std::lock_guard lock(mutex_);
-  std::erase(order_, &command_buffer);
+  {
+    std::lock_guard lock(mutex_);
+    std::erase(order_, &command_buffer);
+  }
   submit_committed();
 }
 
 void CommandQueueObject::submit_committed() {
-  while (!order_.empty() && order_.front()->is_committed()) {
-    std::unique_ptr<device::Submission> submission = order_.front()->take_submission();
-    order_.pop_front();
-    queue_->submit(std::move(submission));
-  }
+  std::lock_guard lock(submitting_);
+  while (auto submission = next_to_submit()) queue_->submit(std::move(submission));
+}
+
+std::unique_ptr<device::Submission> CommandQueueObject::next_to_submit() {
+  std::lock_guard lock(mutex_);
+  if (order_.empty() || !order_.front()->is_committed()) return nullptr;
+  std::unique_ptr<device::Submission> submission = order_.front()->take_submission();
+  order_.pop_front();
+  return submission;
 }
 
 void CommandQueueObject::give_back(device::CommandList list, KeptObjects kept) {

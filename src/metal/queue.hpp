@@ -40,6 +40,9 @@ class CommandQueueObject final : public MTL::CommandQueue {
   void commit(CommandBufferObject& command_buffer);  // which was enqueued
   void forget(CommandBufferObject& command_buffer);  // it goes without having been committed
 
+  // Waits for the device, for some microseconds.
+  void look_out(const std::function<bool()>& is_reached) { queue_->look_out(is_reached); }
+
   // A child of fork() has the queues of its parent, but not their threads: nothing runs there any more.
   bool is_from_before_fork() const;
 
@@ -57,11 +60,13 @@ class CommandQueueObject final : public MTL::CommandQueue {
     KeptObjects kept;
   };
 
-  void submit_committed();  // with the lock held
+  void submit_committed();
+  std::unique_ptr<device::Submission> next_to_submit();  // null if the next one was not committed
 
   const unsigned forks_;  // that had led to this process when the queue was made
   std::unique_ptr<device::Queue> queue_;
-  std::mutex mutex_;
+  std::mutex submitting_;  // by one thread at a time, so that the order is kept
+  std::mutex mutex_;       // guards what is below; never held while the device is called, which may call back
   std::condition_variable freed_;
   size_t in_use_ = 0;
   std::deque<CommandBufferObject*> order_;  // enqueued and not yet submitted

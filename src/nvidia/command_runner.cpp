@@ -18,12 +18,12 @@ constexpr size_t most_in_flight = 32;
 constexpr unsigned most_attempts = 3;
 constexpr double default_time_limit = 60;  // seconds
 
+}  // namespace
+
 bool goes_with_launches(const device::Command& command) {
   return std::holds_alternative<device::Dispatch>(command) || std::holds_alternative<device::BeginGroup>(command) ||
          std::holds_alternative<device::EndGroup>(command);
 }
-
-}  // namespace
 
 device::FaultKind CommandRunner::kind_of(cuda::Code code) {
   switch (code) {

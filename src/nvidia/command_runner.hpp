@@ -29,6 +29,9 @@
 
 namespace metalloid::nvidia {
 
+// Whether it is a dispatch, or nothing on the stream; those are gathered (launches.hpp).
+bool goes_with_launches(const device::Command& command);
+
 class CommandRunner {
  public:
   explicit CommandRunner(std::shared_ptr<Gpu> gpu);

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <metalloid/compiler.hpp>
@@ -74,10 +75,13 @@ class FakeGpu : public testing::Test {
     return {&pipeline, copied, threads, {32, 1, 1}, 0};
   }
 
-  static std::future<device::Outcome> submit(device::Queue& queue, device::CommandList list) {
+  static std::future<device::Outcome> submit(device::Queue& queue, device::CommandList list, bool calls_program = true,
+                                             std::function<void()> scheduled = nullptr) {
     auto done = std::make_shared<std::promise<device::Outcome>>();
     auto submission = std::make_unique<device::Submission>();
     submission->list = std::move(list);
+    submission->scheduled = std::move(scheduled);
+    submission->calls_program = calls_program;
     submission->log = [](const device::Log&) {};
     submission->completed = [done](const device::Outcome& outcome) { done->set_value(outcome); };
     queue.submit(std::move(submission));

@@ -95,6 +95,83 @@ TEST_F(NvidiaQueues, DoNotWaitForTheGpuBetweenSubmissions) {
   EXPECT_EQ(integers(*values)[0], 99 * 100 / 2);
 }
 
+TEST_F(NvidiaQueues, PutShortSubmissionsOnTheStreamAtOnceIfTheyCallNobody) {
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  for (const bool is_short : {true, false})
+    for (const bool calls_program : {true, false}) {
+      const auto queue = device_->make_queue();
+      std::thread::id thread;
+      device::CommandList list;
+      add_to(*values, 1, *add, list);
+      if (!is_short) list.commands.push_back(device::HostWork{[] {}});
+      auto outcome = submit(*queue, std::move(list), calls_program, [&thread] { thread = std::this_thread::get_id(); });
+      EXPECT_TRUE(outcome.get().faults.empty());
+      EXPECT_EQ(thread == std::this_thread::get_id(), is_short && !calls_program);
+    }
+  EXPECT_EQ(integers(*values)[0], 4);
+}
+
+TEST_F(NvidiaQueues, EndWhatIsUnderWayOnWhicheverThreadLooksOut) {
+  const auto add = kernel(adds);
+  const auto values = memory(256);
+  const auto queue = device_->make_queue();
+  for (int round = 0; round < 1000; ++round) {
+    device::CommandList list;
+    add_to(*values, 1, *add, list);
+    controls_->holds_launches = round % 10 == 0;
+    auto outcome = submit(*queue, std::move(list), /*calls_program=*/false);
+    const auto is_reached = [&] { return outcome.wait_for(0s) == std::future_status::ready; };
+    queue->look_out(is_reached);
+    EXPECT_FALSE(controls_->holds_launches && is_reached());
+    controls_->holds_launches = false;
+    go_on();
+    EXPECT_TRUE(outcome.get().faults.empty());
+    EXPECT_EQ(integers(*values)[0], round + 1);
+  }
+}
+
+TEST_F(NvidiaQueues, KeepTheOrderOfThreadsThatSubmitAndLookOut) {
+  const auto add = kernel(adds);
+  constexpr int threads = 4, rounds = 200;
+  std::vector<std::unique_ptr<device::Memory>> values;
+  for (int i = 0; i < threads; ++i) values.push_back(memory(256));
+  const auto queue = device_->make_queue();
+  const auto work = [&](const device::Memory& own, int thread) {
+    for (int round = 0; round < rounds; ++round) {
+      int seen = 0;
+      device::CommandList first, second;
+      add_to(own, 1, *add, first);
+      if ((round + thread) % 3 == 0) first.commands.push_back(device::Fill{own.address + 252, 4, 0});
+      second.commands.push_back(device::HostWork{[&] { seen = integers(own)[0]; }});
+      auto before = submit(*queue, std::move(first), /*calls_program=*/false);
+      auto after = submit(*queue, std::move(second), /*calls_program=*/round % 2 == 0);
+      queue->look_out([&] { return after.wait_for(0s) == std::future_status::ready; });
+      EXPECT_TRUE(after.get().faults.empty());
+      EXPECT_EQ(before.wait_for(0s), std::future_status::ready);
+      EXPECT_EQ(seen, round + 1);
+    }
+  };
+  std::vector<std::thread> workers;
+  for (int i = 0; i < threads; ++i) workers.emplace_back([&, i] { work(*values[static_cast<size_t>(i)], i); });
+  for (std::thread& worker : workers) worker.join();
+}
+
+TEST_F(NvidiaQueues, EndAShortSubmissionThatFaults) {
+  const auto add = kernel(faults);
+  const auto values = memory(256);
+  const auto queue = device_->make_queue();
+  for (int round = 0; round < 2; ++round) {
+    device::CommandList list;
+    add_to(*values, 1, *add, list);
+    auto outcome = submit(*queue, std::move(list), /*calls_program=*/false);
+    queue->look_out([&] { return outcome.wait_for(0s) == std::future_status::ready; });
+    const device::Outcome ended = outcome.get();
+    ASSERT_EQ(ended.faults.size(), 1u);
+    EXPECT_EQ(ended.faults[0].kind, device::FaultKind::page_fault);
+  }
+}
+
 TEST_F(NvidiaQueues, SendTheDataOfAllDispatchesInOneCopy) {
   const auto add = kernel(adds);
   const auto values = memory(256);
