@@ -8,7 +8,7 @@
 namespace {
 
 NS::String* const application_name = MTLSTR("Particles");
-const NS::ErrorDomain domain_at_start = NS::CocoaErrorDomain;
+[[maybe_unused]] const NS::ErrorDomain domain_at_start = NS::CocoaErrorDomain;
 
 class Renderer {
  public:

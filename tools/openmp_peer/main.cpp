@@ -82,13 +82,7 @@ const std::map<std::string, Binder> loops = {
 class LoopRunner : public Runner {
  public:
   std::string name() const override {
-#ifdef __clang__
-    constexpr const char* compiler = "Clang";
-#else
-    constexpr const char* compiler = "GCC";
-#endif
-    return fmt::format("{} {} -O3 -march=native -fopenmp, {} threads", compiler, METALLOID_COMPILER_VERSION,
-                       omp_get_max_threads());
+    return fmt::format("GCC {} -O3 -march=native -fopenmp, {} threads", __VERSION__, omp_get_max_threads());
   }
 
   void load(const std::string&) override {}  // the loops are compiled already
