@@ -39,4 +39,11 @@ Status link_builtin_bodies(llvm::Module& module) {
   return success();
 }
 
+bool accesses_texture(llvm::StringRef name) {
+  if (!name.starts_with("metal.texture_")) return false;
+  for (llvm::StringRef word : {"_read.", "_write.", "_sample", "_gather", "_atomic"})
+    if (name.contains(word)) return true;
+  return false;
+}
+
 }  // namespace metalloid::bitcode

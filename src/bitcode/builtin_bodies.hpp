@@ -10,4 +10,7 @@ namespace metalloid::bitcode {
 
 Status link_builtin_bodies(llvm::Module& module);
 
+// Whether the builtin of that name reads or writes texels: long code, whatever the texture's format may be.
+bool accesses_texture(llvm::StringRef name);
+
 }  // namespace metalloid::bitcode

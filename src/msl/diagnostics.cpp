@@ -155,6 +155,9 @@ std::string in_metal_words(std::string message) {
       {std::regex(R"(^explicit instantiation of ('.*') does not refer to a function template, .*$)"),
        "no template $1 that fits this instantiation has been declared"},
       {std::regex(R"(^read-only variable is not assignable$)"), "cannot assign to memory that is constant or const"},
+      {std::regex(R"(^('(?:metal_tensor|metal_cooperative_tensor|MetalPerformancePrimitives/.*)') file not found$)"),
+       "$1 is of Metal 4, whose tensors no device here has; use the kernels for GPUs without them"},
+      {std::regex(R"(^ from vector )"), "no conversion from vector "},  // T(v) has no name that Clang would begin with
       // Swizzles are properties, which have setters.
       {std::regex(R"(^'this' argument to member function '__put_\w+' is an rvalue, .*)"),
        "cannot assign to a part of a temporary vector"},

@@ -21,6 +21,14 @@ TEST(Errors, AMissingIncludeIsNamed) {
   expect_error("\n#include $<missing_header>\nkernel void f() {}", "'missing_header' file not found");
 }
 
+TEST(Errors, TensorsOfMetal4AreNamedAsSuch) {
+  expect_error("\n#include $<metal_tensor>\nkernel void f() {}",
+               "'metal_tensor' is of Metal 4, whose tensors no device here has; use the kernels for GPUs without them");
+  expect_error("\n#include $<MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nkernel void f() {}",
+               "'MetalPerformancePrimitives/MetalPerformancePrimitives.h' is of Metal 4, whose tensors no device here "
+               "has; use the kernels for GPUs without them");
+}
+
 TEST(Errors, AnUnknownTypeIsNamed) {
   expect_error(R"(
     kernel void f(device $Foo* a) { })",
@@ -179,6 +187,15 @@ TEST(Errors, WrongVectorSizesAreTypeErrors) {
   expect_error(R"(
     kernel void f(device int* out, device float2* in) { out[0] = $as_type<int>(in[0]); })",
                "as_type needs types of the same size");
+}
+
+TEST(Errors, VectorsOfClangsOwnKindConvertOnlyAtTheSameSize) {
+  expect_error(R"(
+    typedef half half8 __attribute__((ext_vector_type(8)));
+    typedef float float8 __attribute__((ext_vector_type(8)));
+    kernel void f(device half8* a, device float8* b) { b[0] = $float8(a[0]); })",
+               "no conversion from vector 'half8' (vector of 8 'half' values) to vector 'float8' (vector of 8 'float' "
+               "values) of different size");
 }
 
 TEST(Errors, AddressSpacesDoNotMix) {

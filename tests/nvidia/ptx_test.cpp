@@ -59,5 +59,30 @@ INSTANTIATE_TEST_SUITE_P(Of, Ptx, testing::Combine(testing::ValuesIn(files()), t
                            return std::get<0>(info.param) + "_sm_" + std::to_string(std::get<1>(info.param));
                          });
 
+// The texels' code is there once, however often a filter samples.
+TEST(PtxOfTextures, GrowsLittleWithEverySample) {
+  const auto length_with = [](int samples) {
+    std::string sum = "0";
+    for (int i = 0; i < samples; ++i) sum += " + in.sample(s, where + " + std::to_string(i) + ")";
+    auto library = differ::compile_source(
+        "#include <metal_stdlib>\nusing namespace metal;\n"
+        "kernel void filter(texture2d<float> in, texture2d<float, access::write> out,\n"
+        "                   uint2 at [[thread_position_in_grid]]) {\n"
+        "  constexpr sampler s(filter::linear);\n"
+        "  const float2 where = float2(at) / 64;\n"
+        "  out.write(" +
+        sum + ", at);\n}\n");
+    if (!library) throw std::runtime_error(library.error());
+    device::PipelineRequest request;
+    request.kernel = {*library, "filter", {}};
+    const auto slots = device::argument_slots((*library)->functions().front(), **library, {});
+    auto kernel = compile(request, slots, Architecture{90}, {});
+    if (!kernel) throw std::runtime_error(kernel.error());
+    return kernel->ptx.size();
+  };
+  const size_t two = length_with(2);
+  EXPECT_LT(length_with(16), two + two / 2);
+}
+
 }  // namespace
 }  // namespace metalloid::nvidia

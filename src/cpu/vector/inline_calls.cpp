@@ -7,18 +7,12 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 
 #include "bitcode/analyses.hpp"
+#include "bitcode/builtin_bodies.hpp"
 #include "cpu/lower/thread_values.hpp"
 
 namespace metalloid::cpu::vector {
 
 namespace {
-
-bool accesses_texture(llvm::StringRef name) {
-  if (!name.starts_with("metal.texture_")) return false;
-  for (llvm::StringRef word : {"_read.", "_write.", "_sample", "_gather", "_atomic"})
-    if (name.contains(word)) return true;
-  return false;
-}
 
 llvm::SmallPtrSet<llvm::Function*, 8> recursive_functions(llvm::Module& module) {
   llvm::SmallPtrSet<llvm::Function*, 8> recursive;
@@ -39,7 +33,7 @@ void inline_calls(llvm::Module& module) {
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.setComdat(nullptr);
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
-    const bool stays = recursive.contains(&function) || accesses_texture(function.getName());
+    const bool stays = recursive.contains(&function) || bitcode::accesses_texture(function.getName());
     function.removeFnAttr(stays ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
     function.addFnAttr(stays ? llvm::Attribute::NoInline : llvm::Attribute::AlwaysInline);
   }

@@ -78,6 +78,8 @@ class Buffers {
     } else if (auto* copy = llvm::dyn_cast<llvm::AnyMemIntrinsic>(&instruction)) {
       write(copy->getDest());
     } else if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && call->mayWriteToMemory()) {
+      const llvm::Function* called = call->getCalledFunction();
+      if (called && !called->isDeclaration()) writes_anywhere_ = true;
       // Instructions of the hardware write where their operands point, if at all.
       for (const Value* operand : call->args()) {
         if (operand->getType()->isPointerTy()) write(operand);
