@@ -5,16 +5,21 @@
 
 constant uint rows_of_threadgroup [[function_constant(3)]];
 
-// The sum of a function of every step of a row, formed in two halves that do not wait for each other.
-template <typename Function>
+// The sum of a function of every step of a row, formed in two halves that do not wait for each other. So many steps are
+// written out one behind the other.
+template <uint at_once, typename Function>
 float sum_over_row(uint columns, uint lane, Function function) {
-  float even = 0, odd = 0;
   const uint steps = columns / 32;
-  for (uint step = 0; step < steps / 2; ++step) {
-    even += function(2 * step);
-    odd += function(2 * step + 1);
+  float even = 0, odd = 0;
+  uint step = 0;
+  for (; step + at_once <= steps; step += at_once) {
+    #pragma unroll
+    for (uint k = 0; k < at_once; k += 2) {
+      even += function(step + k);
+      odd += function(step + k + 1);
+    }
   }
-  if (steps % 2 != 0) even += function(steps - 1);
+  for (; step < steps; ++step) even += function(step);
   if (lane < columns % 32) odd += function(steps);
   return simd_sum(even + odd);
 }
@@ -22,7 +27,7 @@ float sum_over_row(uint columns, uint lane, Function function) {
 // A processor that converts what it reads looks less far ahead than one that only reads.
 template <typename T, typename W>
 float product_with_row(WeightRow<T> numbers, WeightRow<W> weights, uint columns, uint lane) {
-  return sum_over_row(columns, lane, [&](uint step) {
+  return sum_over_row<steps_at_once<W>>(columns, lane, [&](uint step) {
     weights.fetch(step);
     return numbers.at(step) * weights.at(step);
   });
