@@ -21,8 +21,9 @@ namespace {
 
 constexpr uint64_t threadgroup_memory_alignment = 16;
 
-// Waking the pool pays for work of about so many nanoseconds.
-constexpr uint64_t worth_waking_the_pool = 20'000;
+// Sharing work pays if it takes about so many nanoseconds: with threads of the pool that have to be woken, and with
+// those that look out for it.
+constexpr uint64_t worth_waking = 20'000, worth_sharing = 4'000;
 
 uint32_t groups(uint32_t threads, uint32_t per_group) {
   return static_cast<uint32_t>((uint64_t{threads} + per_group - 1) / per_group);
@@ -141,9 +142,9 @@ class Stopwatch {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Runs threadgroups on this thread until it pays to wake others for the rest, if there is more than one left: how many
-// it ran. After a fault, the rest count as run.
-uint64_t run_alone(Run& run, uint64_t count) {
+// Runs threadgroups on this thread until others are to have the rest, if there is more than one left: how many it ran.
+// After a fault, the rest count as run.
+uint64_t run_alone(Run& run, uint64_t count, uint64_t nanoseconds) {
   const Stopwatch watch;
   uint64_t done = 0;
   // Ever more threadgroups before each look at the clock, which costs as much as a small one.
@@ -151,7 +152,7 @@ uint64_t run_alone(Run& run, uint64_t count) {
     const uint64_t end = std::min(count, done + some);
     if (!run.threadgroups(done, end)) return count;
     done = end;
-    if (done + 1 < count && watch.nanoseconds() > worth_waking_the_pool) break;
+    if (done + 1 < count && watch.nanoseconds() > nanoseconds) break;
   }
   return done;
 }
@@ -216,12 +217,13 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
   const uint64_t count = grid.threadgroups_per_grid.count();
   std::atomic<uint32_t>& time_of_threadgroup = grid.pipeline->time_of_threadgroup();
   const uint64_t expected = count * time_of_threadgroup.load(std::memory_order_relaxed);
+  const uint64_t worth = has_helpers(pool_) ? worth_sharing : worth_waking;
   Stopwatch watch;
   uint64_t done = 0;
   if (validator)
     run.threadgroups(0, done = count);
-  else if (count == 1 || expected < 2 * worth_waking_the_pool)
-    done = run_alone(run, count);
+  else if (count == 1 || expected < 2 * worth)
+    done = run_alone(run, count, worth);
   uint64_t time = watch.nanoseconds();
   if (done < count) {
     run_together(run, done, count, pool_);

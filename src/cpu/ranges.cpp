@@ -12,9 +12,13 @@ namespace metalloid::cpu {
 
 namespace {
 
+// What different threads write lies so far apart that they do not take it out of each other's caches (some processors
+// fetch lines in pairs).
+constexpr size_t apart = 128;
+
 // Each thread has the same share of the numbers in every dispatch, so that it finds in its caches what the last one
 // left there. It takes ever smaller parts of it, and then of others' shares.
-class Share {
+class alignas(apart) Share {
  public:
   void reset(uint64_t first, uint64_t last) {
     next_ = first;
@@ -58,6 +62,9 @@ class Crew : public std::enable_shared_from_this<Crew> {
       : wanted_in_pool_(pool.wanted), shares_(pool.threads()), is_helped_(pool.threads()) {}
 
   bool is_of(const ThreadPool& pool) const { return wanted_in_pool_ == pool.wanted; }
+  bool has_helpers() const {
+    return std::all_of(is_helped_.begin() + 1, is_helped_.end(), [](const auto& helped) { return helped.load(); });
+  }
 
   void run(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t), void* argument) {
     const uint64_t count = last - first, threads = std::min<uint64_t>(shares_.size(), count);
@@ -138,19 +145,26 @@ class Crew : public std::enable_shared_from_this<Crew> {
   std::vector<std::atomic<bool>> is_helped_;  // or will be
 
   // Helpers read these only while the turn is open, or while they work in it.
-  uint64_t threads_ = 0;
+  alignas(apart) uint64_t threads_ = 0;
   void (*body_)(void*, uint64_t, uint64_t) = nullptr;
   void* argument_ = nullptr;
-
   std::atomic<bool> is_open_ = false;
-  std::atomic<uint64_t> turn_ = 0, working_ = 0;
+  std::atomic<uint64_t> turn_ = 0;
+
+  alignas(apart) std::atomic<uint64_t> working_ = 0;
 };
+
+thread_local std::shared_ptr<Crew> crew_of_thread;
 
 }  // namespace
 
+bool has_helpers(const ThreadPool& pool) {
+  return crew_of_thread && crew_of_thread->is_of(pool) && crew_of_thread->has_helpers();
+}
+
 void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t),
                 void* argument) {
-  static thread_local std::shared_ptr<Crew> crew;
+  std::shared_ptr<Crew>& crew = crew_of_thread;
   if (!crew || !crew->is_of(pool)) crew = std::make_shared<Crew>(pool);
   crew->run(pool, first, last, body, argument);
 }

@@ -11,4 +11,7 @@ namespace metalloid::cpu {
 void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t),
                 void* argument);
 
+// Whether all who helped this thread last look out for its next work, as they do for a while.
+bool has_helpers(const ThreadPool& pool);
+
 }  // namespace metalloid::cpu

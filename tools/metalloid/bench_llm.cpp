@@ -24,7 +24,7 @@ namespace metalloid::tool {
 
 namespace {
 
-constexpr size_t tokens_before = 64, timed_tokens = 32, prompt_tokens = 128;
+constexpr size_t tokens_before = 64, timed_tokens = 16, prompt_tokens = 128;
 
 struct Shape {
   const char* name;
@@ -184,11 +184,12 @@ class ReadBandwidth {
     measure();
   }
 
-  // Bytes per second, the best of a few times.
+  // Bytes per second, over a few times.
   double measure() {
-    double best = 0;
-    for (int turn = 0; turn < 4; ++turn) {
-      const double seconds = run([&](MTL::CommandBuffer* commands) {
+    constexpr int times = 4;
+    double seconds = 0;
+    for (int turn = 0; turn < times; ++turn) {
+      seconds += run([&](MTL::CommandBuffer* commands) {
         MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
         encoder->setComputePipelineState(pipeline_.get());
         encoder->setBuffer(numbers_.get(), 0, 0);
@@ -197,9 +198,8 @@ class ReadBandwidth {
         encoder->dispatchThreadgroups(MTL::Size(groups, 1, 1), MTL::Size(threads_, 1, 1));
         encoder->endEncoding();
       });
-      best = std::max(best, double(bytes) / seconds);
     }
-    return best;
+    return times * double(bytes) / seconds;
   }
 
  private:
@@ -284,15 +284,21 @@ Measured measure(const Shape& shape, TensorType type, ReadBandwidth& bandwidth) 
   const double prompt_time = milliseconds_since(start) / 1000;
 
   // The device is never without work, so single tokens have no times of their own. Memory that others use, too, changes
-  // its pace: each turn has a bound of its own.
+  // its pace within a second: it is read right before and behind a few tokens, for about as long, and so often.
   std::vector<double> times, bounds, ratios;
-  for (int turn = 0; turn < 7; ++turn) {
+  for (int turn = 0; turn < 15; ++turn) {
+    llama::GreedyTokens greedy(network, *backend, {prompt.begin(), prompt.begin() + tokens_before}, timed_tokens + 2);
+    const auto finish = [&] {
+      if (const Status done = backend->finish(); !done) throw Failure{exit_source_error, done.error()};
+    };
+    must(greedy.next());
+    finish();
     const double before = bandwidth.measure();
-    llama::GreedyTokens greedy(network, *backend, {prompt.begin(), prompt.begin() + tokens_before}, timed_tokens + 1);
     must(greedy.next());
     start = std::chrono::steady_clock::now();
     for (size_t i = 0; i < timed_tokens; ++i) must(greedy.next());
     times.push_back(milliseconds_since(start) / 1000 / timed_tokens);
+    finish();
     bounds.push_back((before + bandwidth.measure()) / 2 / double(model.bytes()));
     ratios.push_back(1 / times.back() / bounds.back());
   }

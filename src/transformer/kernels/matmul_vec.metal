@@ -1,6 +1,6 @@
-// For CPUs, where a SIMD-group is a vector, and a threadgroup has one. It has a few rows, one after the other: so memory is
-// read from front to back, as processors expect it, and x is in the nearest cache anyway. There is no norm: a kernel of
-// its own before this one costs less than taking it along.
+// For CPUs, where a SIMD-group is a vector, and a threadgroup has one. It has a few rows, one after the other, and of two
+// matrices first those of one: so memory is read from front to back, as processors expect it, and x is in the nearest
+// cache anyway. There is no norm: a kernel of its own before this one costs less than taking it along.
 #include "matmul_vec.h"
 
 constant uint rows_of_threadgroup [[function_constant(3)]];
@@ -24,13 +24,19 @@ float sum_over_row(uint columns, uint lane, Function function) {
   return simd_sum(even + odd);
 }
 
-// A processor that converts what it reads looks less far ahead than one that only reads.
+// The products with rows that follow each other, of each in a lane of its own.
 template <typename T, typename W>
-float product_with_row(WeightRow<T> numbers, WeightRow<W> weights, uint columns, uint lane) {
-  return sum_over_row<steps_at_once<W>>(columns, lane, [&](uint step) {
-    weights.fetch(step);
-    return numbers.at(step) * weights.at(step);
-  });
+float products_with_rows(WeightRow<T> numbers, device const W* weights, uint columns, uint first, uint rows, uint lane) {
+  float own = 0;
+  for (uint k = 0; k < rows; ++k) {
+    const WeightRow<W> row(weights, columns, first + k, lane);
+    const float sum = sum_over_row<steps_at_once<W>>(columns, lane, [&](uint step) {
+      row.fetch(step);
+      return numbers.at(step) * row.at(step);
+    });
+    own = lane == k ? sum : own;
+  }
+  return own;
 }
 
 template <typename T, typename W>
@@ -42,17 +48,11 @@ kernel void matmul_vec_kernel(device const T* x [[buffer(0)]], device const void
                               uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
   const Share<T, W> share(weights_0, weights_1, weights_2, result_0, result_1, result_2, products, group);
   const uint columns = products.columns, first = share.group * rows_of_threadgroup;
-  const uint there = min(rows_of_threadgroup, share.rows - first);
+  const uint rows = min(rows_of_threadgroup, share.rows - first);
   const WeightRow<T> numbers(x, columns, 0, lane);
-  for (uint row = first; row < first + there; ++row) {
-    const WeightRow<W> weights(share.weights, columns, row, lane);
-    float sum = product_with_row<T, W>(numbers, weights, columns, lane);
-    if (gated) {
-      const WeightRow<W> others(share.other, columns, row, lane);
-      sum = silu_of(sum) * product_with_row<T, W>(numbers, others, columns, lane);
-    }
-    if (lane == 0) share.put(row, sum);
-  }
+  float own = products_with_rows(numbers, share.weights, columns, first, rows, lane);
+  if (gated) own = silu_of(own) * products_with_rows(numbers, share.other, columns, first, rows, lane);
+  if (lane < rows) share.put(first + lane, own);
 }
 
 #define MATMUL_VEC(W, T, name) MATMUL_VEC_AS(matmul_vec_kernel, W, T, name, constant VectorProducts&, uint, uint)
