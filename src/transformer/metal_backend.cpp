@@ -56,6 +56,17 @@ uint32_t parts(size_t count, size_t each) {
   return uint32_t((count + each - 1) / each);
 }
 
+// How long before it reads weights a CPU asks for them; 0: not at all. AMD's processors look ahead far enough in halves
+// that are read in long runs, and less far if they are asked, too (a Zen 4 reads 8 % less, 30 % if that is 4 KiB
+// ahead); without being asked, Intel's do not (an Emerald Rapids reads 25 % less).
+uint32_t bytes_ahead(TensorType weights) {
+#if defined(__x86_64__)
+  const bool is_converted = weights == TensorType::f16 || weights == TensorType::bf16;
+  if (is_converted && __builtin_cpu_is("amd")) return 0;
+#endif
+  return 4096;
+}
+
 class MetalOperations final : public Operations {
  public:
   MetalOperations(NS::SharedPtr<MTL::Device> device, bool kernels_for_gpu)
@@ -171,7 +182,10 @@ class MetalOperations final : public Operations {
                          norm ? Place(work.norm.weights) : Place(unused_[0].get()), weights_of(0), weights_of(1),
                          weights_of(2), result_of(0), result_of(1), result_of(2), rest...);
     };
-    if (!kernels_for_gpu_) return dispatch(products);
+    if (!kernels_for_gpu_) {
+      function.constants.push_back(bytes_ahead(type));
+      return dispatch(products);
+    }
     const Rope* rope = work.rope;
     const uint32_t turned = !rope ? 0 : rope->pairs == RopePairs::Neighbours ? 1 : 2;
     function.constants.insert(function.constants.end(),

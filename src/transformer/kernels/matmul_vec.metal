@@ -4,11 +4,13 @@
 #include "matmul_vec.h"
 
 constant uint rows_of_threadgroup [[function_constant(3)]];
+constant uint bytes_ahead [[function_constant(4)]];  // that weights are asked for before they are read; 0: not at all
 
-// The sum of a function of every step of a row, formed in two halves that do not wait for each other. So many steps are
-// written out one behind the other.
-template <uint at_once, typename Function>
+// The sum of a function of every step of a row, formed in two halves that do not wait for each other. Several steps are
+// written out one behind the other, because processors look ahead in what they have begun.
+template <typename Function>
 float sum_over_row(uint columns, uint lane, Function function) {
+  constexpr uint at_once = 8;
   const uint steps = columns / 32;
   float even = 0, odd = 0;
   uint step = 0;
@@ -30,8 +32,8 @@ float products_with_rows(WeightRow<T> numbers, device const W* weights, uint col
   float own = 0;
   for (uint k = 0; k < rows; ++k) {
     const WeightRow<W> row(weights, columns, first + k, lane);
-    const float sum = sum_over_row<steps_at_once<W>>(columns, lane, [&](uint step) {
-      row.fetch(step);
+    const float sum = sum_over_row(columns, lane, [&](uint step) {
+      if (bytes_ahead > 0) row.fetch(step, bytes_ahead);
       return numbers.at(step) * row.at(step);
     });
     own = lane == k ? sum : own;

@@ -17,14 +17,6 @@ struct q8_0 {
   X(float, half, float_half) X(bfloat, half, bfloat_half) X(q8_0, half, q8_0_half)                  \
   X(float, bfloat, float_bfloat) X(half, bfloat, half_bfloat) X(q8_0, bfloat, q8_0_bfloat)
 
-// How a CPU reads weights: so many bytes before they are needed, it asks memory for them; and a loop takes so many steps
-// in a turn. What it fetches by itself depends on both: halves that are asked for 4 KiB ahead, two steps in a turn, come
-// a quarter slower on a Zen 4 than these.
-template <typename W>
-constant constexpr uint weights_ahead = sizeof(W) == 2 ? 1536 : 4096;
-template <typename W>
-constant constexpr uint steps_at_once = sizeof(W) == 2 ? 8 : 2;
-
 // A row of weights as a SIMD-group reads it, neighbouring threads neighbouring numbers: the one in column 32 * step + lane.
 // What is fetched may belong to the rows behind, or lie behind the last.
 template <typename W>
@@ -34,7 +26,7 @@ struct WeightRow {
   WeightRow() = default;
   WeightRow(device const W* weights, uint columns, uint row, uint lane) : own(weights + ulong(row) * columns + lane) {}
   float at(uint step) const { return float(own[ulong(step) * 32]); }
-  void fetch(uint step) const { fetch_ahead(own + (ulong(step) * 32 + weights_ahead<W> / sizeof(W))); }
+  void fetch(uint step, uint bytes) const { fetch_ahead(own + (ulong(step) * 32 + bytes / sizeof(W))); }
 };
 template <>
 struct WeightRow<q8_0> {
@@ -52,7 +44,7 @@ struct WeightRow<q8_0> {
     const float scale = as_type<float>((bits & 0x8000) << 16 | (bits & 0x7FFF) << 13) * 0x1p112f;
     return scale * float(block.numbers[lane]);
   }
-  void fetch(uint step) const { fetch_ahead(blocks + (step + weights_ahead<q8_0> / sizeof(q8_0))); }
+  void fetch(uint step, uint bytes) const { fetch_ahead(blocks + (step + bytes / sizeof(q8_0))); }
 };
 
 inline float silu_of(float x) {
