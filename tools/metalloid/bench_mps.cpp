@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -185,6 +186,7 @@ double take_turn(const Multiply& multiply) {
 class LibraryProcess {
  public:
   LibraryProcess(const char* name, Multiply (*make)(const Matrices&)) : name_(name) {
+    signal(SIGPIPE, SIG_IGN);  // a library that is not there is noticed when its answer is missing
     int asked[2], answered[2];
     if (pipe(asked) != 0 || pipe(answered) != 0) throw Failure{exit_file_error, "there are no pipes left"};
     child_ = fork();
@@ -294,6 +296,7 @@ nlohmann::json bench_products() {
       fmt::print("{:>15.1f}", rate);
     }
     fmt::print("{:>15}   {}\n", best > 0 ? fmt::format("{:.3f}x", found / best) : "-", asked);
+    std::fflush(stdout);
     rows.push_back(row);
   }
   return rows;
