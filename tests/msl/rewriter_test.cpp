@@ -160,6 +160,27 @@ TEST(AddressSpaces, StringsAreConstant) {
             "f");
 }
 
+TEST(AddressSpaces, StringsOfConstantsOutsideOfFunctionsAreConstant) {
+  EXPECT_EQ(functions_of(R"(
+    template <int N> struct Name {
+      Name(constant char* text) constant : text(text) {}
+      constant char* text;
+    };
+    constant Name<1> name("name");
+    namespace own {
+      struct os_log {
+        constexpr os_log(constant char*, constant char*) constant {}
+        template <typename... T> void log_debug(constant char*, T...) const constant {}
+      };
+    }
+    constant own::os_log logger("own", "log" "s");
+    kernel void f(device char* out) {
+      logger.log_debug("%d", 1);
+      out[0] = name.text[0];
+    })"),
+            "f");
+}
+
 TEST(AddressSpaces, ConditionalsMixThem) {
   EXPECT_EQ(functions_of(R"(
     struct Value { float x; };

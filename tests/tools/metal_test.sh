@@ -57,6 +57,8 @@ it_tells_the_language_version_of_a_deployment_target() {
   done
   echo __METAL_VERSION__ | metal -std=metal3.0 -mmacosx-version-min=15.0 -E -x metal -P - | tail -1 | grep -qx 300 ||
     fail "-std= counts more than the deployment target"
+  expect 2 metal -mmacosx-version-min= -c twice.metal -o out.air
+  expect_text stderr "'' is no version of a system"
 }
 
 it_lists_included_files() {

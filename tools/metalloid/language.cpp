@@ -51,6 +51,9 @@ LanguageVersion language_of_standard(std::string_view name) {
 }
 
 LanguageVersion language_of_system(std::string_view system, std::string_view system_version) {
+  if (system_version.empty() || system_version.front() < '0' || system_version.front() > '9')
+    throw Failure{exit_usage_error,
+                  fmt::format("'{}' is no version of a system; one is written as 14.0", system_version)};
   int major = leading_number(system_version);
   size_t dot = system_version.find('.');
   int minor = dot == system_version.npos ? 0 : leading_number(system_version.substr(dot + 1));

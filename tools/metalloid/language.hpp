@@ -9,7 +9,7 @@ namespace metalloid::tool {
 // The value of -std=; an unknown one is a Failure that lists the known ones.
 LanguageVersion language_of_standard(std::string_view name);
 
-// The newest language that a system version runs: "macos", "14.2" has Metal 3.1.
+// The newest language that a system version runs: "macos", "14.2" has Metal 3.1. What is no version is a Failure.
 LanguageVersion language_of_system(std::string_view system, std::string_view system_version);
 
 // The same for a target triple, such as air64-apple-macos14.0.
