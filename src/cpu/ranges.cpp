@@ -1,6 +1,7 @@
 #include "cpu/ranges.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -32,24 +33,28 @@ class alignas(apart) Share {
   };
 
   Range take_first() {
+    if (is_empty()) return {};
     const std::lock_guard lock(mutex_);
     const uint64_t first = next_;
-    next_ += part(4);
+    next_ = first + part(4);
     return {first, next_};
   }
 
   Range take_last() {
+    if (is_empty()) return {};
     const std::lock_guard lock(mutex_);
     const uint64_t last = end_;
-    end_ -= part(2);
+    end_ = last - part(2);
     return {end_, last};
   }
 
  private:
+  // It stays so: who only looks leaves the others what they have in their caches.
+  bool is_empty() const { return next_ == end_; }
   uint64_t part(uint64_t divisor) const { return (end_ - next_ + divisor - 1) / divisor; }
 
   std::mutex mutex_;
-  uint64_t next_ = 0, end_ = 0;
+  std::atomic<uint64_t> next_ = 0, end_ = 0;
 };
 
 constexpr uint64_t lookout = 50'000;  // nanoseconds that a helper stays without work
