@@ -53,6 +53,20 @@ int64_t stride_of(const Shape& shape) {
   return stride;
 }
 
+Rows rows_of(const Shape& shape, unsigned width) {
+  constexpr unsigned shortest = 4;
+  const int64_t stride = shape.step(1);
+  const auto continues = [&](unsigned lane) {
+    return shape.step(lane) - shape.step(lane - 1) == stride && shape.factor_step(lane) == shape.factor_step(lane - 1);
+  };
+  unsigned lanes = 1;
+  while (lanes < width && continues(lanes)) ++lanes;
+  if (lanes < shortest || width % lanes != 0 || width / lanes > most_runs) return {};
+  for (unsigned lane = lanes; lane < width; ++lane)
+    if (lane % lanes != 0 && !continues(lane)) return {};
+  return {lanes, stride};
+}
+
 bool lies_in_stride(const Access& access, int64_t stride) {
   return stride >= access.bytes() && stride % access.scalar_bytes == 0;
 }

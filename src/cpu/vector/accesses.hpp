@@ -38,6 +38,13 @@ Shape period_of(Shape shape);
 // The distance between lanes, if it is the same constant for all; else 0.
 int64_t stride_of(const Shape& shape);
 
+// Lanes that lie in rows of as many, which may be anywhere: in each, the distance is the same constant.
+struct Rows {
+  unsigned lanes = 0;  // of a row; 0: they do not, or the rows are no better than a gather
+  int64_t stride = 0;
+};
+Rows rows_of(const Shape& shape, unsigned width);
+
 // Lanes that far apart do not overlap, and find their scalars at places of one row of them.
 bool lies_in_stride(const Access& access, int64_t stride);
 

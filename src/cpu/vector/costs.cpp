@@ -192,21 +192,23 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
     runs += l < period && ((step != bytes * count && step != 0) || shape.factor_step(l) != shape.factor_step(l - 1));
   }
   const bool is_far = is_even && std::abs(shape.step(1)) >= cache_line;
-  double cost = shape.guards.empty() ? 0 : guard_steps;
+  double cost = guard_steps * static_cast<double>(shape.guards.size());
   const double whole =
       registers(type, width) * (is_store ? store : vector_step_) * (is_masked && !has_mask_registers_ ? 2 : 1);
   if (count == 1 && runs <= most_runs)
     return cost + whole + (runs - 1) * (is_far && is_store ? far_store : further_run);
-  const int64_t distance = is_even ? shape.step(1) : 0;
-  const int64_t stride = distance / bytes;
-  const auto is_over_stride = [&] {
-    if (!lies_in_stride({type->getScalarType(), count, bytes, llvm::Align()}, distance)) return false;
-    const int64_t wanted = count > 1 ? count : count_neighbours(instruction, distance, layout_);
-    return is_store ? is_stored_over_stride(stride, wanted) : is_loaded_over_stride(stride, wanted);
-  };
-  if ((is_masked && !has_mask_registers_) || !is_over_stride())
+  const Rows rows = rows_of(shape, std::min(lanes, static_cast<unsigned>(period)));
+  const int64_t stride = rows.stride / bytes;
+  int64_t wanted = 0;
+  if (lies_in_stride({type->getScalarType(), count, bytes, llvm::Align()}, rows.stride))
+    wanted = count > 1 ? count : count_neighbours(instruction, rows.stride, layout_);
+  const bool is_over_stride = is_store ? is_stored_over_stride(stride, wanted) : is_loaded_over_stride(stride, wanted);
+  if ((is_masked && !has_mask_registers_) || wanted == 0 || !is_over_stride)
     return is_far ? std::max(one_by_one, width * (is_store ? far_store : far_load)) : one_by_one;
-  return std::min(one_by_one, cost + whole + registers(type, width) * static_cast<double>(stride) * vector_step_);
+  const double shuffled = registers(type, width) * static_cast<double>(stride);
+  const double missing =
+      std::max(0.0, registers(type->getScalarType(), width) * static_cast<double>(stride) - register_count_);
+  return std::min(one_by_one, cost + whole + shuffled * vector_step_ + missing * spill() / static_cast<double>(wanted));
 }
 
 double Costs::atomic(const llvm::Instruction& instruction, unsigned width) const {

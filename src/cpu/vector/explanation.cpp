@@ -57,6 +57,13 @@ std::string origin_of(const llvm::Instruction& instruction, const SourcePlace& f
   }
 }
 
+// How the shape of an index comes to be wrong.
+std::string_view failure_of(const llvm::Instruction& guard) {
+  if (llvm::isa<llvm::MinMaxIntrinsic>(guard)) return "some are beyond the limit";
+  if (llvm::isa<llvm::BinaryOperator>(guard)) return "they have different quotients";
+  return "the 32-bit index wraps around that is extended";
+}
+
 }  // namespace
 
 void Explanation::choose(uint32_t width, std::string reason) {
@@ -119,9 +126,11 @@ void Explanation::note(const llvm::Instruction& instruction, Hindrance hindrance
       what = "scatter: lanes write one by one; " + reason();
       break;
     case Hindrance::guarded_access: {
-      const Shape shape = shapes_->shape(address);
-      what = fmt::format("guard: lanes are accessed together unless the 32-bit index extended at {} wraps around",
-                         to_string(place_of(*shape.guards.front()), place));
+      what = "guard: lanes are accessed together unless ";
+      if (const Shape::Guards guards = shapes_->shape(address).guards; !guards.empty())
+        what += fmt::format("{} at {}", failure_of(*guards.front()), to_string(place_of(*guards.front()), place));
+      else
+        what += "the 32-bit index of a neighbour wraps around";
       break;
     }
     case Hindrance::masked_store:

@@ -235,7 +235,7 @@ Shape Shape::joined(const Shape& other) const {
 }
 
 void Shape::add_guards(const Guards& more) {
-  for (const llvm::CastInst* guard : more)
+  for (const llvm::Instruction* guard : more)
     if (!llvm::is_contained(guards, guard)) guards.push_back(guard);
 }
 

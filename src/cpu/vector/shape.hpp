@@ -17,7 +17,7 @@ namespace metalloid::cpu::vector {
 class Shape {
  public:
   using Lanes = llvm::SmallVector<int64_t, 0>;
-  using Guards = llvm::SmallVector<const llvm::CastInst*, 2>;
+  using Guards = llvm::SmallVector<const llvm::Instruction*, 2>;
 
   static Shape unknown() { return {}; }  // not yet seen
   static Shape varying();
@@ -29,7 +29,8 @@ class Shape {
   bool is_varying() const { return kind_ == Kind::varying; }
   bool is_known() const { return kind_ == Kind::known; }
   bool is_uniform() const;
-  bool is_constant() const { return is_known() && !factor && alignment == zero_base; }  // in every lane
+  // In every lane.
+  bool is_constant() const { return is_known() && guards.empty() && !factor && alignment == zero_base; }
 
   // How much further than lane 0 a lane is, apart from the factor.
   int64_t step(unsigned lane) const { return offsets[lane] - offsets[0]; }
@@ -70,7 +71,10 @@ class Shape {
   // value[l] = value[0] + steps holds for the numbers that the bits stand for, not only modulo 2^n.
   bool is_exact_unsigned = false, is_exact_signed = false;
 
-  // Extensions that keep the steps if, at run time, no lane's operand wraps around. Where one does, the shape is wrong.
+  // Instructions whose result has these steps if, at run time, something holds in all lanes; where it does not, the
+  // shape is wrong. Of an extension, that the operand does not wrap around; of a minimum or maximum, that it is the
+  // operand that differs from lane to lane; of a quotient, that it is the same for all; of a remainder, that the
+  // quotient is.
   Guards guards;
 
  private:

@@ -3,7 +3,6 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
 #include "cpu/vector/all_lanes.hpp"
@@ -24,6 +23,29 @@ bool is_conditional(const llvm::Instruction* terminator) {
 const llvm::ConstantInt* small_constant(const llvm::Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
   return constant && constant->getBitWidth() <= 64 ? constant : nullptr;
+}
+
+// What guards.cpp can check.
+bool can_be_guarded(const Shape& operand, const llvm::Instruction& guard) {
+  return operand.is_known() && !operand.factor && guard.getType()->getIntegerBitWidth() <= 32;
+}
+
+// Whether a number only takes part in the arithmetic of addresses. What needs it in every lane computes it there.
+bool is_for_addresses(const llvm::Instruction& number) {
+  constexpr size_t most = 32;
+  llvm::SmallPtrSet<const llvm::Instruction*, 16> seen;
+  llvm::SmallVector<const llvm::Instruction*> left{&number};
+  while (!left.empty()) {
+    const llvm::Instruction* value = left.pop_back_val();
+    if (!seen.insert(value).second) continue;
+    if (seen.size() > most) return false;
+    for (const llvm::User* user : value->users()) {
+      if (llvm::isa<llvm::GetElementPtrInst>(user)) continue;
+      if (!llvm::isa<llvm::BinaryOperator, llvm::ZExtInst, llvm::SExtInst, llvm::MinMaxIntrinsic>(user)) return false;
+      left.push_back(llvm::cast<llvm::Instruction>(user));
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -228,9 +250,22 @@ Shape ShapeAnalysis::call_shape(const llvm::CallInst& call) const {
   if (is_group_function(called->getName()))
     return width_ <= lanes_of_simdgroup && gives_uniform(called->getName(), uniform) ? Shape::uniform(width_)
                                                                                      : Shape::varying();
+  if (const auto* limit = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&call)) return limit_shape(*limit);
   const bool pure = called->doesNotAccessMemory() || called->onlyReadsMemory();
   return called->isIntrinsic() && pure && llvm::all_of(uniform, [](bool is) { return is; }) ? Shape::uniform(width_)
                                                                                             : Shape::varying();
+}
+
+// What differs from lane to lane keeps its steps as far as it is within the limit: coordinates that are clamped to an
+// image, say, in all groups but those at its edges.
+Shape ShapeAnalysis::limit_shape(const llvm::MinMaxIntrinsic& limit) const {
+  const Shape a = shape(limit.getLHS()), b = shape(limit.getRHS());
+  if (a.is_uniform() && b.is_uniform()) return Shape::uniform(width_);
+  const Shape& limited = a.is_uniform() ? b : a;
+  if (!(a.is_uniform() || b.is_uniform()) || !can_be_guarded(limited, limit)) return Shape::varying();
+  Shape result = limited.with_other_base();
+  result.add_guards({&limit});
+  return result;
 }
 
 // Of uniform operands the result is uniform; what its base is a multiple of is worth knowing.
@@ -304,9 +339,34 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
       return constant ? a.xor_with(constant->getZExtValue()) : Shape::varying();
     case llvm::Instruction::Or:
       return constant ? a.or_with(constant->getZExtValue()) : Shape::varying();
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::URem:
+    case llvm::Instruction::SRem:
+      return division_shape(instruction);
     default:
       return Shape::varying();
   }
+}
+
+// Lanes of a row that is shorter than the divisor have the same quotient, unless a multiple of it is among them: as
+// those of `i % width` and `i / width` in most groups.
+Shape ShapeAnalysis::division_shape(const llvm::Instruction& division) const {
+  const Shape dividend = shape(division.getOperand(0));
+  if (!is_uniform(division.getOperand(1)) || !can_be_guarded(dividend, division) || !is_for_addresses(division))
+    return Shape::varying();
+  const auto [least, most] = std::minmax_element(dividend.offsets.begin(), dividend.offsets.end());
+  const auto* divisor = small_constant(division.getOperand(1));
+  constexpr int64_t worth_asking = 4;  // times as long as the row
+  if (divisor && divisor->getSExtValue() < worth_asking * (*most - *least)) return Shape::varying();
+  const unsigned opcode = division.getOpcode();
+  const bool is_remainder = opcode == llvm::Instruction::URem || opcode == llvm::Instruction::SRem;
+  Shape result = is_remainder ? dividend.with_other_base() : Shape::uniform(width_);
+  result.is_exact_unsigned = true;
+  result.is_exact_signed = !is_remainder || opcode == llvm::Instruction::SRem;
+  result.add_guards(dividend.guards);
+  result.add_guards({&division});
+  return result;
 }
 
 // Of values that are constants in every lane, so is the comparison.

@@ -7,6 +7,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "cpu/vector/shape.hpp"
 
@@ -50,7 +51,9 @@ class ShapeAnalysis {
   Shape phi_shape(const llvm::PHINode& phi) const;
   Shape call_shape(const llvm::CallInst& call) const;
   Shape uniform_result(const llvm::Instruction& instruction) const;
+  Shape limit_shape(const llvm::MinMaxIntrinsic& limit) const;
   Shape arithmetic_shape(const llvm::Instruction& instruction) const;
+  Shape division_shape(const llvm::Instruction& division) const;
   Shape comparison_shape(const llvm::ICmpInst& comparison) const;
   Shape cast_shape(const llvm::CastInst& cast) const;
   Shape address_shape(const llvm::GetElementPtrInst& address) const;

@@ -3,11 +3,11 @@
 //
 //     one address for all     one scalar access
 //     runs of neighbours      a vector access for each run; or one scalar, where a run has one address
-//     a small fixed stride    vector accesses over all of it, and shuffles
+//     a small fixed stride    vector accesses over all of it, and shuffles; or over each row, where lanes lie in rows
 //
 // and else lane by lane, by the processor's gathers and scatters if it has them. No access touches memory that the
 // lanes do not touch, except that bytes between two that are accessed, less than a page apart, are read with them.
-// A shape rests on guards, indices that must not wrap around; code that checks them chooses between the two.
+// A shape may rest on guards (guards.cpp); code that checks them chooses between the two.
 #include <llvm/Support/SaveAndRestore.h>
 
 #include "cpu/vector/fetch_ahead.hpp"
@@ -32,71 +32,9 @@ Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
         return by_shape();
       },
       [&] {
-        const llvm::SaveAndRestore unlikely(is_unlikely_, true);
+        const llvm::SaveAndRestore unlikely(is_unlikely_, is_unlikely_ || are_expected(guards));
         return apart();
       });
-}
-
-// What the shape of an address rests on, and that of its neighbours: an index may wrap around on the way to them.
-Shape::Guards Widener::guards_of(const Shape& shape, const Neighbours* neighbours) const {
-  Shape::Guards guards = shape.guards;
-  const llvm::CastInst* extension = neighbours ? neighbours->extension : nullptr;
-  if (!extension || llvm::is_contained(guards, extension)) return guards;
-  const Shape index = shapes_.shape(extension->getOperand(0));
-  if (!index.keeps_steps_extended(llvm::isa<llvm::SExtInst>(extension), extension->getSrcTy()->getIntegerBitWidth(),
-                                  neighbours->lowest_index(), neighbours->highest_index()))
-    guards.push_back(extension);
-  return guards;
-}
-
-// Whether no index wrapped around on its way to 64 bits.
-llvm::Value* Widener::guards_hold(const Shape::Guards& guards, const Neighbours* neighbours) {
-  llvm::Value* all_hold = builder_.getTrue();
-  for (const llvm::CastInst* guard : guards) {
-    llvm::Value* index = guard->getOperand(0);
-    const Shape steps = shapes_.shape(index);
-    const bool is_signed = llvm::isa<llvm::SExtInst>(guard);
-    llvm::Type* number = builder_.getInt64Ty();
-    const unsigned bits = index->getType()->getIntegerBitWidth();
-    if (bits > 32) return builder_.getFalse();
-    llvm::Value* first =
-        is_signed ? builder_.CreateSExt(scalar(index), number) : builder_.CreateZExt(scalar(index), number);
-    int64_t low = 0, high = 0, low_factor = 0, high_factor = 0;
-    for (unsigned l = 0; l < width_; ++l) {
-      low = std::min(low, steps.step(l));
-      high = std::max(high, steps.step(l));
-      low_factor = std::min(low_factor, steps.factor_step(l));
-      high_factor = std::max(high_factor, steps.factor_step(l));
-    }
-    if (neighbours && neighbours->extension == guard) {
-      low += neighbours->lowest_index();
-      high += neighbours->highest_index();
-    }
-    llvm::Value *least = builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(low))),
-                *most = builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(high)));
-    if (steps.factor) {
-      if (low_factor < 0) return builder_.getFalse();
-      llvm::Value* factor = scalar(steps.factor);
-      if (factor->getType()->getIntegerBitWidth() > 32) return builder_.getFalse();
-      const bool is_extended = factor->getType()->getIntegerBitWidth() < bits;
-      const bool is_signed_factor = is_extended ? steps.factor_is_signed : is_signed;
-      factor = is_signed_factor ? builder_.CreateSExt(factor, number) : builder_.CreateZExt(factor, number);
-      llvm::Value* part = builder_.CreateMul(factor, builder_.getInt64(static_cast<uint64_t>(high_factor)));
-      least =
-          builder_.CreateAdd(least, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, part, builder_.getInt64(0)));
-      most =
-          builder_.CreateAdd(most, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, part, builder_.getInt64(0)));
-    }
-    const int64_t smallest = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
-    const int64_t largest = is_signed ? (int64_t{1} << (bits - 1)) - 1 : (int64_t{1} << bits) - 1;
-    if (low < 0 || steps.factor)
-      all_hold = builder_.CreateAnd(all_hold,
-                                    builder_.CreateICmpSGE(least, builder_.getInt64(static_cast<uint64_t>(smallest))));
-    if (high > 0 || steps.factor)
-      all_hold =
-          builder_.CreateAnd(all_hold, builder_.CreateICmpSLE(most, builder_.getInt64(static_cast<uint64_t>(largest))));
-  }
-  return all_hold;
 }
 
 llvm::Value* Widener::lane_address(llvm::Value* first, const Shape& shape, unsigned lane) {
@@ -110,6 +48,10 @@ llvm::Value* Widener::lane_address(llvm::Value* first, const Shape& shape, unsig
   }
   const int64_t step = shape.step(lane);
   return step == 0 ? address : builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(step)));
+}
+
+llvm::Value* Widener::part_of(llvm::Value* vector, unsigned first, unsigned count) {
+  return count == width_ ? vector : builder_.CreateShuffleVector(vector, every(count, 1, first));
 }
 
 // Lanes that are off access a place of our own.

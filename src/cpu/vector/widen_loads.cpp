@@ -1,7 +1,6 @@
 // Loads, by the rules of widen_accesses.cpp; those of lanes that are anywhere are in widen_gathers.cpp. Scalars that a
 // lane loads side by side are loaded together, whatever lies between lanes: the first of them in the block loads for
 // all.
-#include "cpu/vector/accesses.hpp"
 #include "cpu/vector/interleave.hpp"
 #include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/widener.hpp"
@@ -57,23 +56,25 @@ void Widener::widen_prefetch(llvm::CallInst& prefetch) {
 // What lies beside it, in the lane's own part of memory, is loaded with it.
 void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
-  const int64_t stride = shape.is_known() ? stride_of(shape) : 0;
-  const bool is_strided = lies_in_stride(access, stride);
+  const Shape period = shape.is_known() && !mask_ ? period_of(shape) : shape;
+  const Rows rows = shape.is_known() ? rows_of(period, static_cast<unsigned>(period.offsets.size())) : Rows{};
+  const bool is_strided = lies_in_stride(access, rows.stride);
   Neighbours neighbours{{{&load, 0}}, 0, access.count};
   if (access.count == 1)
-    neighbours = find_neighbours(load, is_strided ? stride : furthest_neighbour, is_strided, layout_);
+    neighbours = find_neighbours(load, is_strided ? rows.stride : furthest_neighbour, is_strided, layout_);
   const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
-  const bool is_over_stride = is_strided && is_loaded_over_stride(stride / access.scalar_bytes, wanted);
+  const bool is_over_stride = is_strided && is_loaded_over_stride(rows.stride / access.scalar_bytes, wanted);
   if (!is_over_stride && neighbours.extension)
-    neighbours = find_neighbours(load, is_strided ? stride : furthest_neighbour, /*by_index=*/false, layout_);
+    neighbours = find_neighbours(load, is_strided ? rows.stride : furthest_neighbour, /*by_index=*/false, layout_);
   const auto gathered = [&] { return gather(load, neighbours); };
   Components all;
   if (is_over_stride) {
-    const auto strided = [&] { return load_strided(load, neighbours, stride); };
+    const auto in_rows = [&] { return load_rows(load, neighbours, period, rows); };
     if (!guards_of(shape, &neighbours).empty())
       for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);
-    all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, strided, gathered, &neighbours);
-  } else if (access.count == 1 && neighbours.members.size() == 1 && may_be_consecutive(load.getPointerOperand())) {
+    all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, in_rows, gathered, &neighbours);
+  } else if (!shape.is_known() && access.count == 1 && neighbours.members.size() == 1 &&
+             may_be_consecutive(load.getPointerOperand())) {
     llvm::Value* pointers = builder_.CreateFreeze(vector(load.getPointerOperand()));
     const auto together = [&] {
       llvm::Value* first = builder_.CreateExtractElement(pointers, uint64_t{0});
@@ -114,7 +115,7 @@ llvm::Value* Widener::load_runs(llvm::LoadInst& load, const Shape& shape) {
   for (const Run& run : runs) {
     llvm::Value* address = lane_address(first, shape, run.first);
     auto* type = llvm::FixedVectorType::get(access.scalar, run.count);
-    llvm::Value* mask = mask_ ? builder_.CreateShuffleVector(mask_, every(run.count, 1, run.first)) : nullptr;
+    llvm::Value* mask = mask_ ? part_of(mask_, run.first, run.count) : nullptr;
     llvm::Value* part;
     if (run.is_one_address || run.count == 1) {
       if (mask && runs.size() > 1) {
@@ -145,64 +146,81 @@ llvm::Value* Widener::load_runs(llvm::LoadInst& load, const Shape& shape) {
   return builder_.CreateShuffleVector(whole, repeated);
 }
 
-// Everything from the first scalar of the first lane to the last of the last, in vectors of `width` scalars; the last
-// vector ends where the last lane does. For each member, its scalars in all lanes; for a load of a vector, of each of
-// its elements.
-Components Widener::load_strided(llvm::LoadInst& load, const Neighbours& neighbours, int64_t stride_in_bytes) {
+// Rows of lanes with a stride, each by itself. The shape may be that of the first lanes, if all others repeat them. For
+// each member, its scalars in all lanes; for a load of a vector, of each of its elements.
+Components Widener::load_rows(llvm::LoadInst& load, const Neighbours& neighbours, const Shape& shape,
+                              const Rows& rows) {
+  llvm::Value* first = scalar(load.getPointerOperand());
+  if (neighbours.distance != 0)
+    first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
+  llvm::SmallVector<Components> loaded;
+  for (unsigned lane = 0; lane < shape.offsets.size(); lane += rows.lanes)
+    loaded.push_back(load_row(load, neighbours, rows, lane_address(first, shape, lane),
+                              mask_ ? part_of(mask_, lane, rows.lanes) : nullptr));
+  Components result;
+  for (size_t i = 0; i < loaded[0].size(); ++i) {
+    llvm::SmallVector<llvm::Value*> all;
+    for (unsigned row = 0; row < width_ / rows.lanes; ++row) all.push_back(loaded[row % loaded.size()][i]);
+    result.push_back(concatenated(std::move(all)));
+  }
+  return result;
+}
+
+// Everything from the first scalar of the first lane to the last of the last, in vectors of as many scalars as there
+// are lanes; the last vector ends where the last lane does.
+Components Widener::load_row(llvm::LoadInst& load, const Neighbours& neighbours, const Rows& rows, llvm::Value* address,
+                             llvm::Value* mask) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const auto bytes = static_cast<uint64_t>(access.scalar_bytes);
-  const auto stride = static_cast<unsigned>(stride_in_bytes / access.scalar_bytes);
+  const auto stride = static_cast<unsigned>(rows.stride / access.scalar_bytes), count = rows.lanes;
+  auto* type = llvm::FixedVectorType::get(access.scalar, count);
   llvm::SmallVector<unsigned> wanted;
   if (access.count > 1)
     for (unsigned i = 0; i < access.count; ++i) wanted.push_back(i);
   else
     for (const auto& member : neighbours.members) wanted.push_back(member.place);
-  llvm::Value* first = scalar(load.getPointerOperand());
-  if (neighbours.distance != 0)
-    first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
 
-  const unsigned all = (width_ - 1) * stride + neighbours.count;
+  const unsigned all = (count - 1) * stride + neighbours.count;
   llvm::SmallVector<llvm::Value*> parts;
   llvm::SmallVector<unsigned> starts;
-  for (unsigned start = 0; start < all; start += width_) {
-    starts.push_back(std::min(start, all - width_));
-    llvm::Value* address = builder_.CreatePtrAdd(first, builder_.getInt64(starts.back() * bytes));
-    if (mask_) {
+  for (unsigned start = 0; start < all; start += count) {
+    starts.push_back(std::min(start, all - count));
+    llvm::Value* at = builder_.CreatePtrAdd(address, builder_.getInt64(starts.back() * bytes));
+    if (mask) {
       llvm::SmallVector<int> lanes;
-      for (unsigned i = 0; i < width_; ++i) {
-        const unsigned at = starts.back() + i;
-        const bool is_accessed = llvm::is_contained(wanted, at % stride);
-        lanes.push_back(static_cast<int>(is_accessed ? at / stride : width_));
+      for (unsigned i = 0; i < count; ++i) {
+        const unsigned place = starts.back() + i;
+        const bool is_accessed = llvm::is_contained(wanted, place % stride);
+        lanes.push_back(static_cast<int>(is_accessed ? place / stride : count));
       }
-      llvm::Value* accessed =
-          builder_.CreateShuffleVector(mask_, llvm::Constant::getNullValue(mask_->getType()), lanes);
-      parts.push_back(builder_.CreateMaskedLoad(vector_of(access.scalar), address, access.alignment, accessed));
+      llvm::Value* accessed = builder_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), lanes);
+      parts.push_back(builder_.CreateMaskedLoad(type, at, access.alignment, accessed));
     } else {
-      parts.push_back(builder_.CreateAlignedLoad(vector_of(access.scalar), address, access.alignment));
+      parts.push_back(builder_.CreateAlignedLoad(type, at, access.alignment));
     }
   }
   Components result;
   if (llvm::isPowerOf2_32(stride) && neighbours.count <= stride) {
     // The last vector ended early; its scalars move up to where they belong.
-    if (const auto early = static_cast<unsigned>(parts.size() - 1) * width_ - starts.back(); early > 0) {
+    if (const auto early = static_cast<unsigned>(parts.size() - 1) * count - starts.back(); early > 0) {
       llvm::SmallVector<int> places;
-      for (unsigned i = 0; i < width_; ++i) places.push_back(i + early < width_ ? static_cast<int>(i + early) : -1);
+      for (unsigned i = 0; i < count; ++i) places.push_back(i + early < count ? static_cast<int>(i + early) : -1);
       parts.back() = builder_.CreateShuffleVector(parts.back(), places);
     }
-    parts.resize(stride, llvm::PoisonValue::get(vector_of(access.scalar)));
+    parts.resize(stride, llvm::PoisonValue::get(type));
     const Vectors lanes = deinterleave(builder_, parts);
     for (unsigned place : wanted) result.push_back(lanes[place]);
     return result;
   }
   for (unsigned place : wanted) {
-    llvm::Value* lanes = llvm::PoisonValue::get(vector_of(access.scalar));
+    llvm::Value* lanes = llvm::PoisonValue::get(type);
     for (size_t part = 0; part < parts.size(); ++part) {
       llvm::SmallVector<int> places;
-      for (unsigned l = 0; l < width_; ++l) {
+      for (unsigned l = 0; l < count; ++l) {
         const unsigned at = l * stride + place;
         const bool is_last_that_has_it = part + 1 == parts.size() || at < starts[part + 1];
-        const bool is_here = at >= starts[part] && at < starts[part] + width_ && is_last_that_has_it;
-        places.push_back(static_cast<int>(is_here ? width_ + at - starts[part] : l));
+        const bool is_here = at >= starts[part] && at < starts[part] + count && is_last_that_has_it;
+        places.push_back(static_cast<int>(is_here ? count + at - starts[part] : l));
       }
       lanes = builder_.CreateShuffleVector(lanes, parts[part], places);
     }

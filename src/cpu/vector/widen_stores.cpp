@@ -1,7 +1,6 @@
 // Stores, by the rules of widen_accesses.cpp. Nothing that no lane stores is written, so scalars side by side are
 // stored together only where they leave no gaps: the last of them in the block stores for all.
 #include "bitcode/address_spaces.hpp"
-#include "cpu/vector/accesses.hpp"
 #include "cpu/vector/interleave.hpp"
 #include "cpu/vector/lane_loops.hpp"
 #include "cpu/vector/neighbours.hpp"
@@ -23,7 +22,7 @@ void Widener::widen_store(llvm::StoreInst& store) {
     return by_shape_or_scattered(shape, has_masked_words_ && access.scalar_bytes >= 4, {&store},
                                  [&] { store_runs(store, shape); });
 
-  const int64_t stride = stride_of(shape);
+  const int64_t stride = rows_of(shape, width_).stride;
   if (!lies_in_stride(access, stride)) return scatter(store);
   const Neighbours neighbours = access.count == 1 ? find_neighbours(store, stride, /*by_index=*/true, layout_)
                                                   : Neighbours{{{&store, 0}}, 0, access.count};
@@ -106,16 +105,14 @@ void Widener::store_runs(llvm::StoreInst& store, const Shape& shape) {
   const bool streams = variant_.streams || store.hasMetadata(llvm::LLVMContext::MD_nontemporal);
   if (mask_ && !has_mask_registers_) note(store, Hindrance::masked_store);
   for (const Run& run : runs_of(shape, access.bytes(), false)) {
-    const auto part_of = [&](llvm::Value* whole) {
-      return run.count == width_ ? whole : builder_.CreateShuffleVector(whole, every(run.count, 1, run.first));
-    };
+    const auto part = [&](llvm::Value* whole) { return part_of(whole, run.first, run.count); };
     llvm::Value* address = lane_address(first, shape, run.first);
     if (mask_)
-      builder_.CreateMaskedStore(part_of(value), address, access.alignment, part_of(mask_));
+      builder_.CreateMaskedStore(part(value), address, access.alignment, part(mask_));
     else if (streams && run.count == width_ && store.getPointerAddressSpace() == bitcode::device_address_space)
       stream(value, address, access.alignment);
     else
-      builder_.CreateAlignedStore(part_of(value), address, access.alignment);
+      builder_.CreateAlignedStore(part(value), address, access.alignment);
   }
 }
 
@@ -161,43 +158,44 @@ void Widener::store_together(const Neighbours& neighbours) {
         if (neighbours.distance != 0)
           first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
 
-        if (llvm::isPowerOf2_32(neighbours.count)) {
-          const Vectors vectors = interleave(builder_, parts);
-          for (unsigned i = 0; i < vectors.size(); ++i) {
-            const auto bytes = static_cast<uint64_t>(access.scalar_bytes) * width_ * i;
-            llvm::Value* address = i == 0 ? first : builder_.CreatePtrAdd(first, builder_.getInt64(bytes));
-            llvm::SmallVector<int> lanes_here;
-            for (unsigned place = 0; place < width_; ++place)
-              lanes_here.push_back(static_cast<int>((i * width_ + place) / neighbours.count));
-            if (mask_)
-              builder_.CreateMaskedStore(vectors[i], address, access.alignment,
-                                         builder_.CreateShuffleVector(mask_, lanes_here));
-            else
-              builder_.CreateAlignedStore(vectors[i], address, access.alignment);
-          }
-          return;
+        const unsigned lanes_of_row = rows_of(shape, width_).lanes;
+        for (unsigned lane = 0; lane < width_; lane += lanes_of_row) {
+          llvm::SmallVector<llvm::Value*> in_row;
+          for (llvm::Value* part : parts) in_row.push_back(part_of(part, lane, lanes_of_row));
+          store_row(std::move(in_row), access, lane_address(first, shape, lane),
+                    mask_ ? part_of(mask_, lane, lanes_of_row) : nullptr);
         }
-        while (parts.size() & (parts.size() - 1)) parts.push_back(llvm::PoisonValue::get(parts[0]->getType()));
-        for (unsigned length = width_; parts.size() > 1; length *= 2) {
-          llvm::SmallVector<llvm::Value*> joined;
-          for (size_t i = 0; i < parts.size(); i += 2)
-            joined.push_back(builder_.CreateShuffleVector(parts[i], parts[i + 1], every(length * 2, 1, 0)));
-          parts = joined;
-        }
-        llvm::SmallVector<int> places, lanes_of_places;
-        for (unsigned l = 0; l < width_; ++l)
-          for (unsigned i = 0; i < neighbours.count; ++i) {
-            places.push_back(static_cast<int>(i * width_ + l));
-            lanes_of_places.push_back(static_cast<int>(l));
-          }
-        llvm::Value* whole = builder_.CreateShuffleVector(parts[0], places);
-        if (mask_)
-          builder_.CreateMaskedStore(whole, first, access.alignment,
-                                     builder_.CreateShuffleVector(mask_, lanes_of_places));
-        else
-          builder_.CreateAlignedStore(whole, first, access.alignment);
       },
       &neighbours);
+}
+
+// The first scalar of each lane, the second, ..., which follow one another in memory lane by lane.
+void Widener::store_row(llvm::SmallVector<llvm::Value*> parts, const Access& access, llvm::Value* address,
+                        llvm::Value* mask) {
+  const auto count = static_cast<unsigned>(parts.size());
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(parts[0]->getType())->getNumElements();
+  const auto store = [&](llvm::Value* vector, unsigned first) {
+    const unsigned length = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+    llvm::Value* at =
+        builder_.CreatePtrAdd(address, builder_.getInt64(first * static_cast<uint64_t>(access.scalar_bytes)));
+    if (!mask) {
+      builder_.CreateAlignedStore(vector, at, access.alignment);
+      return;
+    }
+    llvm::SmallVector<int> lanes_here;
+    for (unsigned place = 0; place < length; ++place) lanes_here.push_back(static_cast<int>((first + place) / count));
+    builder_.CreateMaskedStore(vector, at, access.alignment, builder_.CreateShuffleVector(mask, lanes_here));
+  };
+  if (llvm::isPowerOf2_32(count)) {
+    const Vectors vectors = interleave(builder_, parts);
+    for (unsigned i = 0; i < vectors.size(); ++i) store(vectors[i], i * lanes);
+    return;
+  }
+  parts.resize(llvm::PowerOf2Ceil(count), llvm::PoisonValue::get(parts[0]->getType()));
+  llvm::SmallVector<int> places;
+  for (unsigned l = 0; l < lanes; ++l)
+    for (unsigned i = 0; i < count; ++i) places.push_back(static_cast<int>(i * lanes + l));
+  store(builder_.CreateShuffleVector(concatenated(std::move(parts)), places), 0);
 }
 
 void Widener::scatter(llvm::StoreInst& store) {

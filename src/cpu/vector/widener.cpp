@@ -124,8 +124,11 @@ void Widener::make_slots() {
       const Shape shape = shapes_.shape(&instruction);
       if (const auto* factor = llvm::dyn_cast_or_null<llvm::Instruction>(shape.is_known() ? shape.factor : nullptr))
         keep(*factor);
-      for (const llvm::CastInst* guard : shape.guards)
-        if (const auto* guarded = llvm::dyn_cast<llvm::Instruction>(guard->getOperand(0))) keep(*guarded);
+      for (const llvm::Instruction* guard : shape.guards) {
+        if (llvm::isa<llvm::BinaryOperator>(guard)) keep(*guard);
+        for (const llvm::Value* operand : guard->operands())
+          if (const auto* guarded = llvm::dyn_cast<llvm::Instruction>(operand)) keep(*guarded);
+      }
       if (lives_on && shape.is_known() && llvm::isa<llvm::ZExtInst, llvm::SExtInst>(instruction))  // of neighbours
         if (const auto* extended = llvm::dyn_cast<llvm::Instruction>(instruction.getOperand(0))) keep(*extended);
     }

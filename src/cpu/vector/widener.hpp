@@ -10,7 +10,8 @@
 // left early wait behind it.
 //
 // Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_loads.cpp, widen_gathers.cpp,
-// widen_stores.cpp and widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share.
+// widen_stores.cpp and widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share,
+// guards.cpp what shapes rest on.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -23,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/vector/accesses.hpp"
 #include "cpu/vector/atomics.hpp"
 #include "cpu/vector/emission.hpp"
 #include "cpu/vector/explanation.hpp"
@@ -97,7 +99,9 @@ class Widener {
   bool can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const;
   Components gather_words(llvm::LoadInst& load, const Neighbours& neighbours);
   llvm::Value* load_runs(llvm::LoadInst& load, const Shape& shape);
-  Components load_strided(llvm::LoadInst& load, const Neighbours& neighbours, int64_t stride_in_bytes);
+  Components load_rows(llvm::LoadInst& load, const Neighbours& neighbours, const Shape& shape, const Rows& rows);
+  Components load_row(llvm::LoadInst& load, const Neighbours& neighbours, const Rows& rows, llvm::Value* address,
+                      llvm::Value* mask);
   bool loads_beat_gathers();
   bool may_be_consecutive(const llvm::Value* pointer) const;
   llvm::Value* are_consecutive(llvm::Value* pointers, int64_t bytes);
@@ -105,6 +109,7 @@ class Widener {
   void store_one(llvm::StoreInst& store);
   void store_runs(llvm::StoreInst& store, const Shape& shape);
   void store_together(const Neighbours& neighbours);
+  void store_row(llvm::SmallVector<llvm::Value*> parts, const Access& access, llvm::Value* address, llvm::Value* mask);
   void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
   Components by_shape_or_apart(const Shape& shape, bool masks_are_cheap, const std::function<Components()>& by_shape,
                                const std::function<Components()>& apart, const Neighbours* neighbours = nullptr);
@@ -115,12 +120,16 @@ class Widener {
   // Of each lane, so many bytes from where it loads.
   using AddressesAt = std::function<llvm::SmallVector<llvm::Value*>(int64_t offset)>;
   Components load_chunks(llvm::LoadInst& load, const Neighbours& neighbours, const AddressesAt& addresses_at);
+  // Of all lanes, those from `first` on.
+  llvm::Value* part_of(llvm::Value* vector, unsigned first, unsigned count);
   llvm::Value* concatenated(llvm::SmallVector<llvm::Value*> parts);
   Components gather(llvm::LoadInst& load, llvm::Value* pointers);
   Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
   void scatter(llvm::StoreInst& store);
   Shape::Guards guards_of(const Shape& shape, const Neighbours* neighbours) const;
+  bool are_expected(const Shape::Guards& guards) const;
   llvm::Value* guards_hold(const Shape::Guards& guards, const Neighbours* neighbours);
+  llvm::Value* guard_holds(const llvm::Instruction& guard, int64_t lowest, int64_t highest);
   llvm::Value* what_wraps_around(const Neighbours& neighbours, int64_t index);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
   llvm::Value* safe_pointers(llvm::Value* pointers);

@@ -16,6 +16,7 @@
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/target.hpp"
 
 namespace metalloid::cpu::vector {
@@ -28,6 +29,7 @@ constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.9,
                  worth_one = 0.95;              // of the cost of the best so far; estimates are rough
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
 constexpr unsigned most_chains = 32;
+constexpr int64_t most_interleaved = 4;
 constexpr double part_of_ideal = 0.6;  // how much of the ideal LLVM makes of a loop that it vectorises
 
 bool is_vector(const llvm::Instruction& instruction, const ShapeAnalysis& shapes) {
@@ -43,20 +45,23 @@ bool is_in_registers(const llvm::Instruction& value, const ShapeAnalysis& shapes
 }
 
 // How many iterations of a loop LLVM can make at once when it compiles the code of one thread: accesses are to
-// neighbours from one iteration to the next, and what is carried over are counters and sums.
+// neighbours from one iteration to the next, or to all there are between them, and what is carried over are counters
+// and sums.
 double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
                           const llvm::DataLayout& layout, double register_bits) {
   const bool is_straight = llvm::all_of(
       loop.blocks(), [&](const llvm::BasicBlock* block) { return block == loop.getHeader() || block->size() == 1; });
   if (!loop.isInnermost() || !is_straight || !evolution.hasLoopInvariantBackedgeTakenCount(&loop)) return 1;
+  double bits = 8;
   for (llvm::PHINode& phi : loop.getHeader()->phis()) {
     llvm::InductionDescriptor induction;
     llvm::RecurrenceDescriptor reduction;
     if (!llvm::InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, induction) &&
         !llvm::RecurrenceDescriptor::isReductionPHI(&phi, &loop, reduction))
       return 1;
+    if (reduction.getRecurrenceKind() != llvm::RecurKind::None)
+      bits = std::max(bits, static_cast<double>(layout.getTypeSizeInBits(phi.getType()).getFixedValue()));
   }
-  double bits = 8;
   llvm::PredicatedScalarEvolution predicated(evolution, loop);
   for (const llvm::Instruction& instruction : *loop.getHeader()) {
     if (instruction.isAtomic()) return 1;
@@ -69,7 +74,10 @@ double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, co
     if (evolution.isLoopInvariant(evolution.getSCEV(address), &loop)) continue;
     const auto stride = llvm::getPtrStride(predicated, type, address, &loop, dominators,
                                            llvm::DenseMap<llvm::Value*, const llvm::SCEV*>(), /*Assume=*/true);
-    if (!stride || std::abs(*stride) != 1) return 1;
+    if (!stride || std::abs(*stride) > most_interleaved) return 1;
+    const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(type).getFixedValue());
+    if (std::abs(*stride) > 1 && count_neighbours(instruction, std::abs(*stride) * bytes, layout) != std::abs(*stride))
+      return 1;
   }
   return std::max(1.0, register_bits / bits * part_of_ideal);
 }
