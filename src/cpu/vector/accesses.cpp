@@ -1,6 +1,33 @@
 #include "cpu/vector/accesses.hpp"
 
+#include <llvm/ADT/BitVector.h>
+
+#include <algorithm>
+#include <optional>
+
 namespace metalloid::cpu::vector {
+
+namespace {
+
+constexpr unsigned shortest_part = 4;  // of lanes that are accessed together
+
+std::optional<Window> window_of(const Shape& shape, int64_t bytes, unsigned first, unsigned count) {
+  Window window{first, first, {}, 0};
+  for (unsigned lane = first + 1; lane < first + count; ++lane) {
+    if (shape.factor_step(lane) != shape.factor_step(first)) return std::nullopt;
+    if (shape.step(lane) < shape.step(window.lowest_lane)) window.lowest_lane = lane;
+  }
+  for (unsigned lane = first; lane < first + count; ++lane) {
+    const int64_t distance = shape.step(lane) - shape.step(window.lowest_lane);
+    if (distance % bytes != 0 || distance / bytes >= count) return std::nullopt;
+    window.places.push_back(static_cast<int>(distance / bytes));
+  }
+  window.length = static_cast<unsigned>(*std::ranges::max_element(window.places)) + 1;
+  if (!llvm::isPowerOf2_32(window.length)) return std::nullopt;
+  return window;
+}
+
+}  // namespace
 
 Access access_of(llvm::Type* type, llvm::Align alignment, const llvm::DataLayout& layout) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
@@ -54,17 +81,35 @@ int64_t stride_of(const Shape& shape) {
 }
 
 Rows rows_of(const Shape& shape, unsigned width) {
-  constexpr unsigned shortest = 4;
   const int64_t stride = shape.step(1);
   const auto continues = [&](unsigned lane) {
     return shape.step(lane) - shape.step(lane - 1) == stride && shape.factor_step(lane) == shape.factor_step(lane - 1);
   };
   unsigned lanes = 1;
   while (lanes < width && continues(lanes)) ++lanes;
-  if (lanes < shortest || width % lanes != 0 || width / lanes > most_runs) return {};
+  if (lanes < shortest_part || width % lanes != 0 || width / lanes > most_runs) return {};
   for (unsigned lane = lanes; lane < width; ++lane)
     if (lane % lanes != 0 && !continues(lane)) return {};
   return {lanes, stride};
+}
+
+bool Window::is_order() const {
+  llvm::BitVector seen(length);
+  for (const int place : places) seen.set(static_cast<unsigned>(place));
+  return length == places.size() && seen.all();
+}
+
+llvm::SmallVector<Window> windows_of(const Shape& shape, int64_t bytes, unsigned width) {
+  for (unsigned count = width; count >= shortest_part && width / count <= most_runs; count /= 2) {
+    llvm::SmallVector<Window> windows;
+    for (unsigned first = 0; first < width; first += count) {
+      auto window = window_of(shape, bytes, first, count);
+      if (!window) break;
+      windows.push_back(std::move(*window));
+    }
+    if (windows.size() == width / count) return windows;
+  }
+  return {};
 }
 
 bool lies_in_stride(const Access& access, int64_t stride) {
@@ -79,6 +124,12 @@ bool is_loaded_over_stride(int64_t scalars, int64_t wanted) {
 
 bool is_stored_over_stride(int64_t scalars, int64_t wanted) {
   return scalars == wanted;
+}
+
+llvm::SmallVector<int> inverse(llvm::ArrayRef<int> places) {
+  llvm::SmallVector<int> lanes(places.size());
+  for (size_t lane = 0; lane < places.size(); ++lane) lanes[static_cast<size_t>(places[lane])] = static_cast<int>(lane);
+  return lanes;
 }
 
 llvm::SmallVector<int> every(unsigned count, unsigned stride, unsigned first) {

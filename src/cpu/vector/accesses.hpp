@@ -45,6 +45,18 @@ struct Rows {
 };
 Rows rows_of(const Shape& shape, unsigned width);
 
+// Lanes in parts of as many, each of which has its scalars, in some order, in one vector: where two lanes each read the
+// same, or the last lane comes first. Its lowest lane is where the vector begins.
+struct Window {
+  unsigned first_lane, lowest_lane;
+  llvm::SmallVector<int> places;  // of the lanes, in the vector
+  unsigned length;                // a power of two
+
+  bool is_order() const;  // each place has one lane
+};
+// None: they are not so, or no better than a gather.
+llvm::SmallVector<Window> windows_of(const Shape& shape, int64_t bytes, unsigned width);
+
 // Lanes that far apart do not overlap, and find their scalars at places of one row of them.
 bool lies_in_stride(const Access& access, int64_t stride);
 
@@ -52,6 +64,9 @@ bool lies_in_stride(const Access& access, int64_t stride);
 // Nothing that no lane stores is written.
 bool is_loaded_over_stride(int64_t scalars, int64_t wanted);
 bool is_stored_over_stride(int64_t scalars, int64_t wanted);
+
+// Which lane each place of an order has.
+llvm::SmallVector<int> inverse(llvm::ArrayRef<int> places);
 
 // `count` places, from `first` on, `stride` apart.
 llvm::SmallVector<int> every(unsigned count, unsigned stride, unsigned first);

@@ -61,6 +61,20 @@ llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
   return builder_.CreateSelect(mask_, pointers, splat(nowhere));
 }
 
+// So many bytes behind the pointers, one by one: those of a shape are sums with constants.
+llvm::SmallVector<llvm::Value*> Widener::addresses_of_lanes(llvm::Value* pointer, int64_t offset) {
+  llvm::Value* distance = builder_.getInt64(static_cast<uint64_t>(offset));
+  llvm::SmallVector<llvm::Value*> addresses;
+  if (const Shape shape = shapes_.shape(pointer); shape.is_known() && shape.guards.empty() && !mask_) {
+    llvm::Value* first = builder_.CreatePtrAdd(scalar(pointer), distance);
+    for (unsigned l = 0; l < width_; ++l) addresses.push_back(lane_address(first, shape, l));
+    return addresses;
+  }
+  llvm::Value* safe = safe_pointers(builder_.CreateGEP(builder_.getInt8Ty(), vector(pointer), distance));
+  for (unsigned l = 0; l < width_; ++l) addresses.push_back(builder_.CreateExtractElement(safe, l));
+  return addresses;
+}
+
 // Lanes are about to access these places, which are anywhere.
 void Widener::mark_places_of(llvm::Value* pointer) {
   if (is_unlikely_ || !may_be_looped_over(variant_)) return;
@@ -68,7 +82,7 @@ void Widener::mark_places_of(llvm::Value* pointer) {
 }
 
 // Addresses that are computed from lanes by more than shapes can follow, as `2 * i - (i & (distance - 1))`, are often
-// neighbours all the same. What comes from memory is not expected to be.
+// neighbours all the same. What comes from memory is not expected to be, unless all lanes read the same there.
 bool Widener::may_be_consecutive(const llvm::Value* pointer) const {
   constexpr size_t longest = 24;
   llvm::SmallPtrSet<const llvm::Value*, 16> seen;
@@ -77,6 +91,7 @@ bool Widener::may_be_consecutive(const llvm::Value* pointer) const {
     const llvm::Value* value = left.pop_back_val();
     if (shapes_.is_known(value) || !seen.insert(value).second) continue;
     const auto* instruction = llvm::cast<llvm::Instruction>(value);
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction); load && is_one_address(*load)) continue;
     if (!llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst, llvm::CmpInst>(
             instruction) ||
         seen.size() > longest)
@@ -84,6 +99,12 @@ bool Widener::may_be_consecutive(const llvm::Value* pointer) const {
     left.append(instruction->op_begin(), instruction->op_end());
   }
   return true;
+}
+
+// Where the guards hold.
+bool Widener::is_one_address(const llvm::LoadInst& load) const {
+  const Shape shape = shapes_.shape(load.getPointerOperand());
+  return shape.is_known() && !shape.factor && llvm::all_equal(shape.offsets);
 }
 
 // Whether the addresses of lanes, of those that are on, follow one another. They are frozen: lane 0, which is counted

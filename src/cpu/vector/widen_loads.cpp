@@ -37,6 +37,15 @@ void Widener::widen_load(llvm::LoadInst& load) {
                             [&] { return Components{load_runs(load, period)}; }, [&] { return gather(load); }));
   }
 
+  const auto windows = access.count == 1 ? windows_of(shape, access.bytes(), width_) : llvm::SmallVector<Window>();
+  const bool has_order = llvm::all_of(windows, [](const Window& window) { return window.is_order(); });
+  if (!windows.empty() && (!mask_ || has_order)) {
+    if (!shape.guards.empty()) note(load, Hindrance::guarded_access);
+    return define(load,
+                  by_shape_or_apart(
+                      shape, /*masks_are_cheap=*/false, [&] { return Components{load_windows(load, shape, windows)}; },
+                      [&] { return gather(load); }));
+  }
   load_with_neighbours(load, shape);
 }
 
@@ -96,6 +105,15 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
       });
     };
     all = by_shape_or_apart(shape, /*masks_are_cheap=*/true, chunks, gathered);
+  } else if (shape.is_known() && shape.guards.empty() && !mask_ && access.count == 1 &&
+             neighbours.members.size() == 1 && (access.scalar_bytes == 4 || access.scalar_bytes == 8) &&
+             loads_beat_gathers()) {
+    note(load, Hindrance::gather);
+    all = {llvm::PoisonValue::get(vector_of(access.scalar))};
+    const auto addresses = addresses_of_lanes(load.getPointerOperand(), 0);
+    for (unsigned l = 0; l < width_; ++l)
+      all[0] = builder_.CreateInsertElement(
+          all[0], builder_.CreateAlignedLoad(access.scalar, addresses[l], access.alignment), l);
   } else {
     if (!shape.is_known()) mark_places_of(load.getPointerOperand());
     all = gathered();
@@ -144,6 +162,27 @@ llvm::Value* Widener::load_runs(llvm::LoadInst& load, const Shape& shape) {
   llvm::SmallVector<int> repeated;
   for (unsigned l = 0; l < width_; ++l) repeated.push_back(static_cast<int>(l % lanes));
   return builder_.CreateShuffleVector(whole, repeated);
+}
+
+llvm::Value* Widener::load_windows(llvm::LoadInst& load, const Shape& shape, llvm::ArrayRef<Window> windows) {
+  const Access access = access_of(load.getType(), load.getAlign(), layout_);
+  llvm::Value* first = scalar(load.getPointerOperand());
+  llvm::SmallVector<llvm::Value*> parts;
+  for (const Window& window : windows) {
+    const auto lanes = static_cast<unsigned>(window.places.size());
+    auto* type = llvm::FixedVectorType::get(access.scalar, window.length);
+    llvm::Value* address = lane_address(first, shape, window.lowest_lane);
+    llvm::Value* loaded;
+    if (mask_) {
+      llvm::Value* mask =
+          builder_.CreateShuffleVector(part_of(mask_, window.first_lane, lanes), inverse(window.places));
+      loaded = builder_.CreateMaskedLoad(type, address, access.alignment, mask);
+    } else {
+      loaded = builder_.CreateAlignedLoad(type, address, access.alignment);
+    }
+    parts.push_back(builder_.CreateShuffleVector(loaded, window.places));
+  }
+  return concatenated(std::move(parts));
 }
 
 // Rows of lanes with a stride, each by itself. The shape may be that of the first lanes, if all others repeat them. For

@@ -22,6 +22,11 @@ void Widener::widen_store(llvm::StoreInst& store) {
     return by_shape_or_scattered(shape, has_masked_words_ && access.scalar_bytes >= 4, {&store},
                                  [&] { store_runs(store, shape); });
 
+  const auto windows = access.count == 1 ? windows_of(shape, access.bytes(), width_) : llvm::SmallVector<Window>();
+  if (!windows.empty() && llvm::all_of(windows, [](const Window& window) { return window.is_order(); }))
+    return by_shape_or_scattered(shape, /*masks_are_cheap=*/false, {&store},
+                                 [&] { store_windows(store, shape, windows); });
+
   const int64_t stride = rows_of(shape, width_).stride;
   if (!lies_in_stride(access, stride)) return scatter(store);
   const Neighbours neighbours = access.count == 1 ? find_neighbours(store, stride, /*by_index=*/true, layout_)
@@ -113,6 +118,22 @@ void Widener::store_runs(llvm::StoreInst& store, const Shape& shape) {
       stream(value, address, access.alignment);
     else
       builder_.CreateAlignedStore(part(value), address, access.alignment);
+  }
+}
+
+void Widener::store_windows(llvm::StoreInst& store, const Shape& shape, llvm::ArrayRef<Window> windows) {
+  const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  llvm::Value* first = scalar(store.getPointerOperand());
+  llvm::Value* value = vector(store.getValueOperand());
+  for (const Window& window : windows) {
+    const auto in_order = [&](llvm::Value* lanes) {
+      return builder_.CreateShuffleVector(part_of(lanes, window.first_lane, window.length), inverse(window.places));
+    };
+    llvm::Value* address = lane_address(first, shape, window.lowest_lane);
+    if (mask_)
+      builder_.CreateMaskedStore(in_order(value), address, access.alignment, in_order(mask_));
+    else
+      builder_.CreateAlignedStore(in_order(value), address, access.alignment);
   }
 }
 
@@ -216,10 +237,9 @@ void Widener::scatter(llvm::StoreInst& store) {
                                                     builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
     const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
     if (is_word && !store.isVolatile() && loads_beat_gathers()) {
-      llvm::Value* safe = safe_pointers(address);
+      const auto addresses = addresses_of_lanes(store.getPointerOperand(), i * access.scalar_bytes);
       for (unsigned l = 0; l < width_; ++l)
-        builder_.CreateAlignedStore(builder_.CreateExtractElement(value, l), builder_.CreateExtractElement(safe, l),
-                                    access.alignment);
+        builder_.CreateAlignedStore(builder_.CreateExtractElement(value, l), addresses[l], access.alignment);
     } else if (is_word && has_mask_registers_ && !store.isVolatile())
       builder_.CreateMaskedScatter(value, address, access.alignment, mask());
     else

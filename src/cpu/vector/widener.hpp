@@ -99,15 +99,18 @@ class Widener {
   bool can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const;
   Components gather_words(llvm::LoadInst& load, const Neighbours& neighbours);
   llvm::Value* load_runs(llvm::LoadInst& load, const Shape& shape);
+  llvm::Value* load_windows(llvm::LoadInst& load, const Shape& shape, llvm::ArrayRef<Window> windows);
   Components load_rows(llvm::LoadInst& load, const Neighbours& neighbours, const Shape& shape, const Rows& rows);
   Components load_row(llvm::LoadInst& load, const Neighbours& neighbours, const Rows& rows, llvm::Value* address,
                       llvm::Value* mask);
   bool loads_beat_gathers();
   bool may_be_consecutive(const llvm::Value* pointer) const;
+  bool is_one_address(const llvm::LoadInst& load) const;
   llvm::Value* are_consecutive(llvm::Value* pointers, int64_t bytes);
   void store_apart_or_together(llvm::StoreInst& store);
   void store_one(llvm::StoreInst& store);
   void store_runs(llvm::StoreInst& store, const Shape& shape);
+  void store_windows(llvm::StoreInst& store, const Shape& shape, llvm::ArrayRef<Window> windows);
   void store_together(const Neighbours& neighbours);
   void store_row(llvm::SmallVector<llvm::Value*> parts, const Access& access, llvm::Value* address, llvm::Value* mask);
   void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
@@ -126,6 +129,7 @@ class Widener {
   Components gather(llvm::LoadInst& load, llvm::Value* pointers);
   Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
   void scatter(llvm::StoreInst& store);
+  llvm::SmallVector<llvm::Value*> addresses_of_lanes(llvm::Value* pointer, int64_t offset);
   Shape::Guards guards_of(const Shape& shape, const Neighbours* neighbours) const;
   bool are_expected(const Shape::Guards& guards) const;
   llvm::Value* guards_hold(const Shape::Guards& guards, const Neighbours* neighbours);
