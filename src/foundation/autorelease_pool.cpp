@@ -25,11 +25,16 @@ class PoolObject;
 struct Objects {
   std::vector<Counted*> list;
 
+  void add(Counted* object) {
+    list.push_back(object);
+    NS::Private::enterPool(object);
+  }
+
   void drain() {
     while (!list.empty()) {
       Counted* object = list.back();
       list.pop_back();
-      NS::Private::release(object);
+      NS::Private::leavePool(object);
     }
   }
 };
@@ -137,7 +142,7 @@ Private::Counted* Private::autorelease(Counted* object) {
   if (pools.stack.empty() && reports_missing_pools())
     std::fprintf(stderr, "*** object %p autoreleased with no pool in place: it lives until its thread ends\n",
                  static_cast<void*>(object));
-  pools.top().list.push_back(object);
+  pools.top().add(object);
   return object;
 }
 
@@ -159,7 +164,7 @@ void AutoreleasePool::drain() {
 }
 
 void AutoreleasePool::addObject(Object* object) {
-  if (PoolObject* self = body(this); self && object) self->objects.list.push_back(object);
+  if (PoolObject* self = body(this); self && object) self->objects.add(object);
 }
 
 void AutoreleasePool::showPools() {
