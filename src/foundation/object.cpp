@@ -4,6 +4,7 @@
 #include <Foundation/NSString.hpp>
 #include <cstdio>
 
+#include "foundation/autorelease_pool.hpp"
 #include "foundation/string.hpp"
 
 namespace NS {
@@ -57,7 +58,12 @@ void release(Counted* object) {
     if (count == immortal || references(count) == 0) return;
   } while (!object->m_count.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel,
                                                   std::memory_order_relaxed));
-  if (count == 1) object->dealloc();
+  if (references(count) > 1) return;
+  if (count > 1) {
+    if (!metalloid::foundation::is_in_no_pool(object, count / pooled)) return;
+    object->m_count.store(0, std::memory_order_relaxed);
+  }
+  object->dealloc();
 }
 
 void enterPool(Counted* object) {

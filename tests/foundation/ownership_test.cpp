@@ -168,7 +168,21 @@ TEST_F(Ownership, DrainingMayReleaseAnOuterPoolAndLeavesTheOnesBelowItAlone) {
   bottom.reset();
 }
 
-// Programs without a pool release command buffers and encoders, which are not theirs: on a Mac nothing ever drains them.
+// Programs release command buffers and encoders, which are not theirs.
+TEST_F(Ownership, WhatIsInNoPoolMayBeReleasedByAnyThread) {
+  std::thread([] {
+    make()->autorelease()->release();
+    EXPECT_EQ(alive, 0);
+    make()->autorelease();
+    Descriptor* object = make()->autorelease()->retain();
+    object->release();
+    EXPECT_EQ(alive, 2);
+    std::thread([object] { object->release(); }).join();
+    EXPECT_EQ(alive, 1) << "the other one lives as long as this thread";
+  }).join();
+  EXPECT_EQ(alive, 0);
+}
+
 TEST_F(Ownership, WhatAPoolHoldsOutlivesAReleaseTooMany) {
   auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   Descriptor* object = make()->autorelease();
