@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mps/core/data_type.hpp"
+#include "mps/core/encoding.hpp"
 
 namespace metalloid::mps {
 
@@ -10,6 +11,7 @@ MatrixView Arguments::matrix(const MPS::Matrix* matrix, MTL::Origin origin, cons
   MatrixObject* object = body(matrix);
   require(object != nullptr, "{} is null", name);
   if (error_) return {};
+  is_alive(object->life, name);
   const MatrixLayout& layout = object->layout;
   require(origin.x < layout.rows && origin.y < layout.columns && origin.z == 0,
           "the origin of {}, [{}, {}, {}], is outside of its {} rows and {} columns", name, origin.x, origin.y,
@@ -36,6 +38,7 @@ VectorView Arguments::vector(const MPS::Vector* vector, size_t length, const cha
 VectorView Arguments::optional_vector(const MPS::Vector* vector, size_t length, const char* name) {
   VectorObject* object = body(vector);
   if (!object || error_) return {};
+  is_alive(object->life, name);
   require(object->length >= length, "{} has {} numbers, and {} are needed", name, object->length, length);
   return {object, object->at(0, 0), object->length, object->type};
 }
@@ -53,6 +56,11 @@ void Arguments::is_floating_point(MPS::DataType type, const char* name) {
 
 void Arguments::is_of_type(MPS::DataType type, MPS::DataType wanted, const char* name) {
   require(type == wanted, "{} has the type {}, and the other arguments have {}", name, name_of(type), name_of(wanted));
+}
+
+void Arguments::is_alive(const TemporaryLife& life, const char* name) {
+  const Status status = check_home(life.home, life.read_count, encoding_.command_buffer());
+  require(bool(status), "{} {}", name, status ? "" : status.error());
 }
 
 }  // namespace metalloid::mps

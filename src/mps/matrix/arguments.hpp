@@ -11,6 +11,8 @@
 
 namespace metalloid::mps {
 
+class Encoding;
+
 // From row to row and from matrix to matrix, in numbers, as kernels are given it (kernels/rows.h).
 struct RowStrides {
   uint64_t row = 0, matrix = 0;
@@ -36,8 +38,8 @@ struct VectorView {
 
 class Arguments {
  public:
-  explicit Arguments(NS::UInteger batch_start = 0, NS::UInteger batch_size = NS::UIntegerMax)
-      : batch_start_(batch_start), batch_size_(batch_size) {}
+  explicit Arguments(const Encoding& encoding, NS::UInteger batch_start = 0, NS::UInteger batch_size = NS::UIntegerMax)
+      : encoding_(encoding), batch_start_(batch_start), batch_size_(batch_size) {}
 
   // A matrix from an origin on, whose x is the row and whose y is the column.
   MatrixView matrix(const MPS::Matrix* matrix, MTL::Origin origin, const char* name);
@@ -59,6 +61,9 @@ class Arguments {
   explicit operator bool() const { return !error_; }
 
  private:
+  void is_alive(const TemporaryLife& life, const char* name);
+
+  const Encoding& encoding_;
   const NS::UInteger batch_start_, batch_size_;
   std::optional<Error> error_;
 };

@@ -87,7 +87,7 @@ void encode_by_blocks(Encoding& encoding, const BatchNormalizationPart& self, co
 void encode(Encoding& encoding, const BatchNormalizationPart& self, const MPS::Matrix* input_matrix,
             const MPS::Vector* mean, const MPS::Vector* variance, const MPS::Vector* gamma, const MPS::Vector* beta,
             const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input_matrix, self.source_origin, "inputMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
   const size_t rows = std::min(self.rows, source.rows), columns = std::min(self.columns, source.columns);
@@ -109,7 +109,7 @@ void encode(Encoding& encoding, const BatchNormalizationGradientPart& self, cons
             const MPS::Matrix* input_matrix, const MPS::Vector* mean, const MPS::Vector* variance,
             const MPS::Vector* gamma, const MPS::Vector* beta, const MPS::Matrix* data_matrix,
             const MPS::Vector* gamma_vector, const MPS::Vector* beta_vector) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView input = arguments.matrix(input_matrix, self.secondary_origin, "inputMatrix");
   const MatrixView data = arguments.matrix(data_matrix, self.result_origin, "resultGradientForDataMatrix");

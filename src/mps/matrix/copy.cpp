@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "foundation/array.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/core/properties.hpp"
@@ -66,7 +67,7 @@ Permutation permutation(Arguments& arguments, const MPS::Vector* indices, size_t
 void encode(Encoding& encoding, const MatrixCopyPart& self, const MPS::MatrixCopyDescriptor* descriptor,
             const MPS::Vector* row_indices, size_t row_offset, const MPS::Vector* column_indices,
             size_t column_offset) {
-  Arguments arguments;
+  Arguments arguments(encoding);
   arguments.require(descriptor != nullptr, "copyDescriptor is null");
   const Permutation rows = permutation(arguments, row_indices, row_offset, self.rows, "rowPermuteIndices");
   const Permutation columns =
@@ -153,9 +154,10 @@ MatrixCopyDescriptor* MatrixCopyDescriptor::init(const NS::Array* sourceMatrices
     return foundation::failed_init(this);
   }
   if (!offsets) {
-    if (!init(sourceMatrices->object<Matrix>(0)->device(), count)) return nullptr;  // which are 0
+    if (!init(foundation::element_of<Matrix>(sourceMatrices, 0)->device(), count)) return nullptr;  // which are 0
   } else if (offsets->dataType() != DataTypeUInt32 || byteOffset % 16 ||
-             byteOffset + count * sizeof(MatrixCopyOffsets) > offsets->length() * sizeof(uint32_t)) {
+             byteOffset > offsets->length() * sizeof(uint32_t) ||
+             count * sizeof(MatrixCopyOffsets) > offsets->length() * sizeof(uint32_t) - byteOffset) {
     foundation::report_misuse(call, fmt::format("offsetVector must be UInt32 and have {} numbers from a multiple of 16 "
                                                 "bytes on",
                                                 4 * count));
@@ -166,8 +168,8 @@ MatrixCopyDescriptor* MatrixCopyDescriptor::init(const NS::Array* sourceMatrices
     self->operations.resize(count);
   }
   for (size_t i = 0; i < count; ++i)
-    self->operations[i] = {NS::RetainPtr(sourceMatrices->object<Matrix>(i)),
-                           NS::RetainPtr(destinationMatrices->object<Matrix>(i))};
+    self->operations[i] = {NS::RetainPtr(foundation::element_of<Matrix>(sourceMatrices, i)),
+                           NS::RetainPtr(foundation::element_of<Matrix>(destinationMatrices, i))};
   return this;
 }
 

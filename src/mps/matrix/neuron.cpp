@@ -76,7 +76,7 @@ void check_channels(Arguments& arguments, const NeuronHolder& holder, size_t col
 
 void encode(Encoding& encoding, const MatrixNeuronPart& self, const MPS::Matrix* input, const MPS::Vector* bias_vector,
             const MPS::Matrix* output) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input, self.source_origin, "inputMatrix");
   const size_t rows = std::min(self.rows, source.rows), columns = std::min(self.columns, source.columns);
   const VectorView bias = arguments.optional_vector(bias_vector, columns, "biasVector");
@@ -107,7 +107,7 @@ struct GradientShape {
 void encode(Encoding& encoding, const MatrixNeuronGradientPart& self, const MPS::Matrix* gradient_matrix,
             const MPS::Matrix* input_matrix, const MPS::Vector* bias_vector, const MPS::Matrix* data_matrix,
             const MPS::Vector* bias_gradient_vector) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView input = arguments.matrix(input_matrix, self.secondary_origin, "inputMatrix");
   const size_t rows = std::min({self.rows, gradient.rows, input.rows});

@@ -81,7 +81,7 @@ Kernel* init(Kernel* kernel, MTL::Device* device, bool logarithm, const char* ca
 }
 
 void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* input, const MPS::Matrix* output) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input, self.source_origin, "inputMatrix");
   const MatrixView result = arguments.matrix(output, self.result_origin, "resultMatrix");
   arguments.is_floating_point(source.type, "inputMatrix");
@@ -102,7 +102,7 @@ struct GradientShape {
 
 void encode(Encoding& encoding, const SoftMaxGradientPart& self, const MPS::Matrix* gradient_matrix,
             const MPS::Matrix* output_matrix, const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView output = arguments.matrix(output_matrix, self.secondary_origin, "forwardOutputMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
