@@ -56,8 +56,8 @@ void release(Counted* object) {
   UInteger count = object->m_count.load(std::memory_order_relaxed);
   do {
     if (count == immortal || references(count) == 0) return;
-  } while (!object->m_count.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel,
-                                                  std::memory_order_relaxed));
+  } while (
+      !object->m_count.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (references(count) > 1) return;
   if (count > 1) {
     if (!metalloid::foundation::is_in_no_pool(object, count / pooled)) return;
@@ -77,8 +77,7 @@ void leavePool(Counted* object) {
   do {
     if (count == immortal) return;
     left = count - pooled - (references(count) == 0 ? 0 : 1);
-  } while (
-      !object->m_count.compare_exchange_weak(count, left, std::memory_order_acq_rel, std::memory_order_relaxed));
+  } while (!object->m_count.compare_exchange_weak(count, left, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (left == 0) object->dealloc();
 }
 

@@ -170,8 +170,9 @@ TEST_P(ConvolutionTest, GivesTemporaryImagesToTheNextLayer) {
             std::string::npos);
   MTL::CommandBuffer* forgotten = queue->commandBuffer();
   MPS::Image* elsewhere = one->encode(forgotten, sources[0].get());
-  EXPECT_NE(run([&](MTL::CommandBuffer* commands) { two->encode(commands, elsewhere, results[0].get()); })
-                .find("sourceImage: it is temporary, and of another command buffer"),
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              two->encode(commands, elsewhere, results[0].get());
+            }).find("sourceImage: it is temporary, and of another command buffer"),
             std::string::npos);
 }
 

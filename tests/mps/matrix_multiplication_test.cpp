@@ -223,6 +223,12 @@ TEST_P(MatrixMultiplicationTest, SumsIntegersExactlyAsIntegers) {
             "");
   EXPECT_EQ(result.at(0, 0), 3001 * 127 * 127);
   EXPECT_EQ(result.at(3, 18), 3001 * 127 * 127 - 127);
+  const auto halving =
+      NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(device.get(), false, false, 17, 19, 3001, 0.5, 0));
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              halving->encode(commands, left.matrix(), right.matrix(), result.matrix());
+            }).find("alpha is 0.5; it must be a whole number"),
+            std::string::npos);
 }
 
 TEST_P(MatrixMultiplicationTest, IsRightForLargeMatricesWhichOthersAreTheFasterAt) {
@@ -301,10 +307,9 @@ TEST_P(MatrixMultiplicationTest, WritesBesideItsFactorsInTheSameMatrix) {
   const auto kernel = NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(device.get(), 6, 8, 6));
   kernel->setRightMatrixOrigin(MTL::Origin(0, 7, 0));
   kernel->setResultMatrixOrigin(MTL::Origin(0, 15, 0));
-  EXPECT_EQ(run([&](MTL::CommandBuffer* commands) {
-              kernel->encode(commands, all.matrix(), all.matrix(), all.matrix());
-            }),
-            "");
+  EXPECT_EQ(
+      run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, all.matrix(), all.matrix(), all.matrix()); }),
+      "");
   for (size_t row = 0; row < 6; ++row)
     for (size_t column = 0; column < 8; ++column) {
       double sum = 0;
@@ -315,7 +320,8 @@ TEST_P(MatrixMultiplicationTest, WritesBesideItsFactorsInTheSameMatrix) {
 
 TEST_P(MatrixMultiplicationTest, RefusesWhatDoesNotFitAndNamesTheArgument) {
   const Numbers small = random_input(MPS::DataTypeFloat32, 4, 4, 1),
-                large = random_input(MPS::DataTypeFloat32, 8, 8, 1), other = random_input(MPS::DataTypeFloat32, 8, 8, 1);
+                large = random_input(MPS::DataTypeFloat32, 8, 8, 1),
+                other = random_input(MPS::DataTypeFloat32, 8, 8, 1);
   const Numbers wrong = random_matrix({.rows = 8, .columns = 8, .type = MPS::DataTypeUInt32}, 0, 0);
   EXPECT_EQ(MPS::MatrixMultiplication::alloc()->init(nullptr, 1, 1, 1), nullptr);
   EXPECT_EQ(MPS::MatrixMultiplication::alloc()->init(device.get(), 1, 0, 1), nullptr);

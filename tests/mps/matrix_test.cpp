@@ -32,7 +32,8 @@ class TemporaryMatricesTest : public MatrixTest {
 INSTANTIATE_MPS_TEST(TemporaryMatricesTest);
 
 TEST_P(TemporaryMatricesTest, AreReadAsOftenAsTheirReadCountSays) {
-  const Numbers source = random_matrix({.rows = 2, .columns = 3}, -1, 1), result = random_matrix({.rows = 2, .columns = 3}, 0, 0);
+  const Numbers source = random_matrix({.rows = 2, .columns = 3}, -1, 1),
+                result = random_matrix({.rows = 2, .columns = 3}, 0, 0);
   const auto read_twice = [&](NS::UInteger read_count) {
     return run([&](MTL::CommandBuffer* commands) {
       auto* between = MPS::TemporaryMatrix::temporaryMatrix(commands, descriptor);
@@ -54,8 +55,9 @@ TEST_P(TemporaryMatricesTest, LiveInOneCommandBuffer) {
               matrix = NS::RetainPtr(MPS::TemporaryMatrix::temporaryMatrix(commands, descriptor));
             }),
             "");
-  EXPECT_NE(run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, matrix.get(), result.matrix()); })
-                .find("inputMatrix is temporary, and of another command buffer"),
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              kernel->encode(commands, matrix.get(), result.matrix());
+            }).find("inputMatrix is temporary, and of another command buffer"),
             std::string::npos);
   matrix->setReadCount(0);  // gives back what is gone already
 }

@@ -156,7 +156,8 @@ void encode_state_update(Encoding& encoding, const OptimizerPart& self, const Up
     if (!has_all && index == 1) break;
     RememberedNumbers<MPS::Vector> vectors = {};
     for (size_t i = 0; i < vectors.size(); ++i)
-      if (remembered[i] && index < remembered[i]->count()) vectors[i] = foundation::element_of<MPS::Vector>(remembered[i], index);
+      if (remembered[i] && index < remembered[i]->count())
+        vectors[i] = foundation::element_of<MPS::Vector>(remembered[i], index);
     UpdateArguments check(encoding);
     Update update;
     update.gradient = check.gradient(&states.gradient[index], states.names[0]);

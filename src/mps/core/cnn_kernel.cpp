@@ -80,7 +80,8 @@ Status encode(Encoding& encoding, const CnnKernelPart& self, std::span<ImageObje
   for (size_t i = 0; i < states.size(); ++i)
     if (i == 0 || states[i] != states[i - 1])
       record(self, sources.front()->shape, destinations.front()->shape, states[i]);
-  const ImageTensor apart = self.works_in_place() ? *source : work.apart(*source, *destination);
+  const bool in_place = self.works_in_place() && source->place == destination->place;
+  const ImageTensor apart = in_place ? *source : work.apart(*source, *destination);
   CnnTask task{apart, *destination, self.window.offset_x, self.window.offset_y, std::move(states), work};
   if (auto status = self.encode_layer(encoding, task); !status) return status;
   work.finish();

@@ -254,13 +254,13 @@ ImageTensor ImageWork::apart(const ImageTensor& source, const ImageTensor& resul
     return (tensor.images - 1) * tensor.image_stride * tensor.number_bytes() + image_bytes(tensor);
   };
   const size_t number = source.number_bytes();
-  const bool is_apart =
-      are_apart(source.place, bytes(source), result.place, bytes(result)) ||
-      (source.image_stride == result.image_stride && source.images > 1 &&
-       take_turns(source.place, image_bytes(source), result.place, image_bytes(result),
-                  source.image_stride * number)) ||
-      (source.pixel_stride == result.pixel_stride && take_turns(source.place, source.channels * number, result.place,
-                                                                result.channels * number, source.pixel_stride * number));
+  const bool is_apart = are_apart(source.place, bytes(source), result.place, bytes(result)) ||
+                        (source.image_stride == result.image_stride && source.images > 1 &&
+                         take_turns(source.place, image_bytes(source), result.place, image_bytes(result),
+                                    source.image_stride * number)) ||
+                        (source.pixel_stride == result.pixel_stride &&
+                         take_turns(source.place, source.channels * number, result.place, result.channels * number,
+                                    source.pixel_stride * number));
   return is_apart ? source : packed(source);
 }
 

@@ -46,8 +46,7 @@ void encode(Encoding& encoding, FullyConnectedPart& self, const MPS::Matrix* inp
   if (bias) arguments.is_of_type(bias.type, result.type, "biasVector");
   if (!encoding.check(arguments.status()) ||
       !encoding.check(check_product_types(input.type, weights.type, result.type)) ||
-      !encoding.check(
-          check_product_places(product, input.first, "inputMatrix", weights.first, "weightMatrix", result.first)))
+      !encoding.check(check_product(product, input.first, "inputMatrix", weights.first, "weightMatrix", result.first)))
     return;
 
   encode_product(encoding, self.primitives, product, input.first, weights.first, result.first);
@@ -76,7 +75,7 @@ void encode_for_data(Encoding& encoding, FullyConnectedGradientPart& self, const
   if (!encoding.check(arguments.status()) ||
       !encoding.check(check_product_types(gradient.type, weights.type, result.type)) ||
       !encoding.check(
-          check_product_places(product, gradient.first, "gradientMatrix", weights.first, "weightMatrix", result.first)))
+          check_product(product, gradient.first, "gradientMatrix", weights.first, "weightMatrix", result.first)))
     return;
   encode_product(encoding, self.primitives, product, gradient.first, weights.first, result.first);
   gradient.object->was_read();
@@ -101,7 +100,7 @@ void encode_for_weights(Encoding& encoding, FullyConnectedGradientPart& self, co
   if (!encoding.check(arguments.status()) ||
       !encoding.check(check_product_types(input.type, gradient.type, result.type)) ||
       !encoding.check(
-          check_product_places(product, input.first, "inputMatrix", gradient.first, "gradientMatrix", result.first)))
+          check_product(product, input.first, "inputMatrix", gradient.first, "gradientMatrix", result.first)))
     return;
   encode_product(encoding, self.primitives, product, input.first, gradient.first, result.first);
   if (bias) {

@@ -34,10 +34,8 @@ void encode(Encoding& encoding, MultiplicationPart& self, const MPS::Matrix* lef
   has_room(left, product.rows, product.interior, product.transpose_left, "leftMatrix");
   has_room(right, product.interior, product.columns, product.transpose_right, "rightMatrix");
   has_room(result, product.rows, product.columns, false, "resultMatrix");
-  if (!encoding.check(arguments.status()) ||
-      !encoding.check(check_product_types(left.type, right.type, result.type)) ||
-      !encoding.check(
-          check_product_places(product, left.first, "leftMatrix", right.first, "rightMatrix", result.first)))
+  if (!encoding.check(arguments.status()) || !encoding.check(check_product_types(left.type, right.type, result.type)) ||
+      !encoding.check(check_product(product, left.first, "leftMatrix", right.first, "rightMatrix", result.first)))
     return;
 
   encode_product(encoding, self.primitives, product, left.first, right.first, result.first);

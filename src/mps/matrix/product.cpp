@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
@@ -216,8 +217,12 @@ bool are_apart(const Place& a, const Place& b, size_t batch) {
 
 }  // namespace
 
-Status check_product_places(const MatrixProduct& product, Operand left, const char* left_name, Operand right,
-                            const char* right_name, Operand result) {
+Status check_product(const MatrixProduct& product, Operand left, const char* left_name, Operand right,
+                     const char* right_name, Operand result) {
+  if (product.result_type == MPS::DataTypeInt32)
+    for (const auto& [factor, name] : {std::pair{product.alpha, "alpha"}, std::pair{product.beta, "beta"}})
+      if (!(std::trunc(factor) == factor && std::abs(factor) <= INT32_MAX))
+        return Error{fmt::format("{} is {}; it must be a whole number of Int32 where the result is", name, factor)};
   const auto place = [](Operand first, MPS::DataType type, size_t rows, size_t columns, bool transposed, size_t stride,
                         size_t matrix_stride) {
     return Place{first, transposed ? columns : rows, bytes_of(type, transposed ? rows : columns),

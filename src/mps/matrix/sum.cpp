@@ -50,8 +50,8 @@ void encode(Encoding& encoding, const MatrixSumPart& self, const NS::Array* sour
   if (bias) arguments.is_of_type(bias.type, result.type, "biasVector");
   std::vector<MatrixView> sources;
   for (size_t i = 0; i < self.count && arguments; ++i) {
-    const MatrixView source =
-        arguments.matrix(foundation::element_of<MPS::Matrix>(source_matrices, i), {0, 0, 0}, "a matrix of sourceMatrices");
+    const MatrixView source = arguments.matrix(foundation::element_of<MPS::Matrix>(source_matrices, i), {0, 0, 0},
+                                               "a matrix of sourceMatrices");
     arguments.is_of_type(source.type, result.type, "a matrix of sourceMatrices");
     if (!offsets)
       arguments.has_room(source, self.transpose ? self.columns : self.rows, self.transpose ? self.rows : self.columns,
