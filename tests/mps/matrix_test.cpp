@@ -1,4 +1,6 @@
 // Matrices and vectors themselves: what can be described, and how long temporary ones live.
+#include <type_traits>
+
 #include "matrix_program.hpp"
 
 namespace metalloid::mps {
@@ -17,6 +19,52 @@ TEST_P(MatricesTest, AreRefusedWhereTheirSizeIsBeyondAllNumbers) {
   EXPECT_EQ(MPS::Matrix::alloc()->init(buffer.get(), batch), nullptr);
   auto* vector = MPS::VectorDescriptor::vectorDescriptor(NS::UInteger{1} << 62, MPS::DataTypeFloat32);
   EXPECT_EQ(MPS::Vector::alloc()->init(buffer.get(), vector), nullptr);
+}
+
+// Two matrices of 4 x 4 in one buffer, whose rows are 8 numbers from each other.
+class OverlappingMatricesTest : public MatrixTest {
+ protected:
+  MPS::Matrix* matrix_at(size_t first) {
+    return MPS::Matrix::alloc()
+        ->init(buffer.get(), 4 * first, MPS::MatrixDescriptor::matrixDescriptor(4, 4, 32, MPS::DataTypeFloat32))
+        ->autorelease();
+  }
+  // The error of writing to a matrix that begins there what is made of the one that begins at 16.
+  template <class Kernel>
+  std::string error_at(size_t first, Kernel* kernel) {
+    buffer = NS::TransferPtr(device->newBuffer(1024, MTL::ResourceStorageModeShared));
+    return run([&](MTL::CommandBuffer* commands) {
+      if constexpr (std::is_same_v<Kernel, MPS::MatrixNeuron>)
+        kernel->encode(commands, matrix_at(16), nullptr, matrix_at(first));
+      else if constexpr (std::is_same_v<Kernel, MPS::MatrixDecompositionCholesky>)
+        kernel->encode(commands, matrix_at(16), matrix_at(first), nullptr);
+      else if constexpr (std::is_same_v<Kernel, MPS::MatrixCopy>)
+        kernel->encode(commands, MPS::MatrixCopyDescriptor::descriptor(matrix_at(16), matrix_at(first), {0, 0, 0, 0}));
+      else
+        kernel->encode(commands, matrix_at(16), matrix_at(first));
+    });
+  }
+  template <class Kernel>
+  void check(Kernel* kernel, const char* error) {
+    for (const size_t apart : {16, 20, 12, 44, 48}) EXPECT_EQ(error_at(apart, kernel), "") << apart;
+    for (const size_t over : {17, 19, 13, 24, 8, 40})
+      EXPECT_NE(error_at(over, kernel).find(error), std::string::npos) << over;
+  }
+
+  NS::SharedPtr<MTL::Buffer> buffer;
+};
+INSTANTIATE_MPS_TEST(OverlappingMatricesTest);
+
+TEST_P(OverlappingMatricesTest, AreWrittenInPlaceOrBesideTheSource) {
+  check(NS::TransferPtr(MPS::MatrixSoftMax::alloc()->init(device.get())).get(), "resultMatrix overlaps inputMatrix");
+  check(NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(device.get())).get(), "resultMatrix overlaps inputMatrix");
+  check(NS::TransferPtr(MPS::MatrixDecompositionCholesky::alloc()->init(device.get(), true, 4)).get(),
+        "resultMatrix overlaps sourceMatrix");
+  check(NS::TransferPtr(MPS::MatrixCopy::alloc()->init(device.get(), 4, 4, false, false)).get(),
+        "a destination matrix overlaps its source");
+  const auto transposing = NS::TransferPtr(MPS::MatrixCopy::alloc()->init(device.get(), 4, 4, true, false));
+  EXPECT_NE(error_at(16, transposing.get()).find("a destination matrix overlaps its source"), std::string::npos);
+  EXPECT_EQ(error_at(20, transposing.get()), "");
 }
 
 class TemporaryMatricesTest : public MatrixTest {

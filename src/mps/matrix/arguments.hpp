@@ -36,6 +36,15 @@ struct VectorView {
   explicit operator bool() const { return object != nullptr; }
 };
 
+// Where the matrices of a batch lie, in bytes.
+struct MatrixPlace {
+  Operand first;
+  size_t rows = 0, row_bytes = 0, row_stride = 0, matrix_stride = 0;
+
+  size_t matrix_bytes() const { return (rows - 1) * row_stride + row_bytes; }
+};
+bool are_apart(const MatrixPlace& a, const MatrixPlace& b, size_t matrices);
+
 class Arguments {
  public:
   explicit Arguments(const Encoding& encoding, NS::UInteger batch_start = 0, NS::UInteger batch_size = NS::UIntegerMax)
@@ -51,6 +60,10 @@ class Arguments {
   void has_room(const MatrixView& view, size_t rows, size_t columns, const char* name);
   void is_floating_point(MPS::DataType type, const char* name);
   void is_of_type(MPS::DataType type, MPS::DataType wanted, const char* name);
+  // Whether this much of the result can be written while the source is read number by number: where the source itself
+  // is, or elsewhere.
+  void may_be_written(const MatrixView& result, const char* name, const MatrixView& source, const char* source_name,
+                      size_t rows, size_t columns);
 
   template <class... Values>
   void require(bool condition, fmt::format_string<Values...> rule, Values&&... values) {

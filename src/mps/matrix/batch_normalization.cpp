@@ -94,6 +94,7 @@ void encode(Encoding& encoding, const BatchNormalizationPart& self, const MPS::M
   arguments.is_floating_point(source.type, "inputMatrix");
   arguments.is_of_type(result.type, source.type, "resultMatrix");
   arguments.has_room(result, rows, columns, "resultMatrix");
+  arguments.may_be_written(result, "resultMatrix", source, "inputMatrix", rows, columns);
   const Vectors vectors = check_vectors(arguments, columns, source.type, mean, variance, gamma, beta);
   if (!encoding.check(arguments.status())) return;
 
@@ -119,6 +120,8 @@ void encode(Encoding& encoding, const BatchNormalizationGradientPart& self, cons
   arguments.is_of_type(input.type, gradient.type, "inputMatrix");
   arguments.is_of_type(data.type, gradient.type, "resultGradientForDataMatrix");
   arguments.has_room(data, rows, columns, "resultGradientForDataMatrix");
+  arguments.may_be_written(data, "resultGradientForDataMatrix", gradient, "gradientMatrix", rows, columns);
+  arguments.may_be_written(data, "resultGradientForDataMatrix", input, "inputMatrix", rows, columns);
   arguments.require(gradient.matrices == 1 && input.matrices == 1,
                     "gradientMatrix and inputMatrix must be one matrix each: choose it with batchStart and batchSize");
   const Vectors vectors = check_vectors(arguments, columns, gradient.type, mean, variance, gamma, beta);

@@ -85,6 +85,7 @@ void encode(Encoding& encoding, const MatrixNeuronPart& self, const MPS::Matrix*
   arguments.is_of_type(result.type, source.type, "resultMatrix");
   if (bias) arguments.is_of_type(bias.type, source.type, "biasVector");
   arguments.has_room(result, rows, columns, "resultMatrix");
+  arguments.may_be_written(result, "resultMatrix", source, "inputMatrix", rows, columns);
   check_channels(arguments, self.holder, columns);
   if (!encoding.check(arguments.status())) return;
 
@@ -122,6 +123,8 @@ void encode(Encoding& encoding, const MatrixNeuronGradientPart& self, const MPS:
   if (bias) arguments.is_of_type(bias.type, gradient.type, "biasVector");
   if (bias_gradient) arguments.is_of_type(bias_gradient.type, gradient.type, "resultGradientForBiasVector");
   arguments.has_room(data, rows, columns, "resultGradientForDataMatrix");
+  arguments.may_be_written(data, "resultGradientForDataMatrix", gradient, "gradientMatrix", rows, columns);
+  arguments.may_be_written(data, "resultGradientForDataMatrix", input, "inputMatrix", rows, columns);
   check_channels(arguments, self.holder, columns);
   if (!encoding.check(arguments.status())) return;
 

@@ -193,30 +193,6 @@ Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataTyp
                            of_integers ? ", BFloat16 or Int32" : " or BFloat16")};
 }
 
-namespace {
-
-// Where the matrices of a batch lie, in bytes.
-struct Place {
-  Operand first;
-  size_t rows = 0, row_bytes = 0, row_stride = 0, matrix_stride = 0;
-
-  size_t matrix_bytes() const { return (rows - 1) * row_stride + row_bytes; }
-};
-
-bool are_apart(const Place& a, const Place& b, size_t batch) {
-  if (are_apart(a.first, (batch - 1) * a.matrix_stride + a.matrix_bytes(), b.first,
-                (batch - 1) * b.matrix_stride + b.matrix_bytes()))
-    return true;
-  if (batch > 1 && a.matrix_stride == b.matrix_stride &&
-      take_turns(a.first, a.matrix_bytes(), b.first, b.matrix_bytes(), a.matrix_stride))
-    return true;
-  const size_t row = a.row_stride;
-  return row && row == b.row_stride && (batch == 1 || (a.matrix_stride % row == 0 && b.matrix_stride % row == 0)) &&
-         take_turns(a.first, a.row_bytes, b.first, b.row_bytes, row);
-}
-
-}  // namespace
-
 Status check_product(const MatrixProduct& product, Operand left, const char* left_name, Operand right,
                      const char* right_name, Operand result) {
   if (product.result_type == MPS::DataTypeInt32)
@@ -225,15 +201,15 @@ Status check_product(const MatrixProduct& product, Operand left, const char* lef
         return Error{fmt::format("{} is {}; it must be a whole number of Int32 where the result is", name, factor)};
   const auto place = [](Operand first, MPS::DataType type, size_t rows, size_t columns, bool transposed, size_t stride,
                         size_t matrix_stride) {
-    return Place{first, transposed ? columns : rows, bytes_of(type, transposed ? rows : columns),
-                 bytes_of(type, stride), bytes_of(type, matrix_stride)};
+    return MatrixPlace{first, transposed ? columns : rows, bytes_of(type, transposed ? rows : columns),
+                       bytes_of(type, stride), bytes_of(type, matrix_stride)};
   };
-  const Place c = place(result, product.result_type, product.rows, product.columns, false, product.result_row_stride,
-                        product.result_batch_stride);
-  const Place a = place(left, product.left_type, product.rows, product.interior, product.transpose_left,
-                        product.left_row_stride, product.left_batch_stride);
-  const Place b = place(right, product.right_type, product.interior, product.columns, product.transpose_right,
-                        product.right_row_stride, product.right_batch_stride);
+  const MatrixPlace c = place(result, product.result_type, product.rows, product.columns, false,
+                              product.result_row_stride, product.result_batch_stride);
+  const MatrixPlace a = place(left, product.left_type, product.rows, product.interior, product.transpose_left,
+                              product.left_row_stride, product.left_batch_stride);
+  const MatrixPlace b = place(right, product.right_type, product.interior, product.columns, product.transpose_right,
+                              product.right_row_stride, product.right_batch_stride);
   for (const auto& [factor, name] : {std::pair{a, left_name}, std::pair{b, right_name}})
     if (!are_apart(factor, c, product.batch))
       return Error{fmt::format("the result overlaps {}, which is still read while it is written", name)};

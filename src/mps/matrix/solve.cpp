@@ -38,6 +38,7 @@ Equations equations_of(Arguments& arguments, const SolvePart& self, const MPS::M
   arguments.has_room(e.matrix, system.order, system.order, "sourceMatrix");
   arguments.has_room(e.right_hand_sides, e.rows, e.columns, "rightHandSideMatrix");
   arguments.has_room(e.solution, e.rows, e.columns, "solutionMatrix");
+  arguments.may_be_written(e.solution, "solutionMatrix", e.right_hand_sides, "rightHandSideMatrix", e.rows, e.columns);
   arguments.is_of_type(e.matrix.type, MPS::DataTypeFloat32, "sourceMatrix");
   arguments.is_of_type(e.right_hand_sides.type, MPS::DataTypeFloat32, "rightHandSideMatrix");
   arguments.is_of_type(e.solution.type, MPS::DataTypeFloat32, "solutionMatrix");
