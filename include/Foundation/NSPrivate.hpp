@@ -44,8 +44,10 @@ class _NS_EXPORT Counted {
   friend _NS_EXPORT void release(Counted* pObject);
   friend _NS_EXPORT UInteger retainCount(const Counted* pObject);
   friend _NS_EXPORT Counted* copy(const Counted* pObject);
+  friend _NS_EXPORT void enterPool(Counted* pObject);
+  friend _NS_EXPORT void leavePool(Counted* pObject);
 
-  std::atomic<UInteger> m_count;
+  std::atomic<UInteger> m_count;  // references in the lower half, how many pools the object is in above
 };
 
 // These take null, as every message to nil is harmless on a Mac.
@@ -54,6 +56,10 @@ _NS_EXPORT void release(Counted* pObject);
 _NS_EXPORT Counted* autorelease(Counted* pObject);
 _NS_EXPORT UInteger retainCount(const Counted* pObject);
 _NS_EXPORT Counted* copy(const Counted* pObject);
+
+// A pool takes over one reference, and gives it up. What is in a pool lives on there, however often it is released.
+_NS_EXPORT void enterPool(Counted* pObject);
+_NS_EXPORT void leavePool(Counted* pObject);
 
 #ifdef __BLOCKS__
 extern "C" void* _Block_copy(const void* block);

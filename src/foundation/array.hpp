@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Foundation/NSArray.hpp>
+#include <type_traits>
+#include <typeinfo>
 
 #include "foundation/collection.hpp"
 
@@ -15,14 +17,27 @@ class ArrayObject final : public NS::Array, public Collection {
   NS::String* contentDescription() const override;
 };
 
-// The elements of an array whose elements are all of this class; of null, none.
+// The object as one of this class; null if it is another. Programs put anything into arrays.
+template <class Element>
+Element* element(NS::Object* object) {
+  if constexpr (std::is_final_v<Element>)
+    return object && typeid(*object) == typeid(Element) ? static_cast<Element*>(object) : nullptr;
+  else
+    return dynamic_cast<Element*>(object);
+}
+template <class Element>
+Element* element_of(const NS::Array* array, NS::UInteger index) {
+  return element<Element>(array->object(index));
+}
+
+// All elements of an array, null in place of those that are of another class; of null, none.
 template <class Element>
 std::vector<Element*> elements_of(const NS::Array* array) {
   std::vector<Element*> elements;
   if (!array) return elements;
   const auto& objects = static_cast<const ArrayObject*>(array)->objects;
   elements.reserve(objects.size());
-  for (const auto& object : objects) elements.push_back(static_cast<Element*>(object.get()));
+  for (const auto& object : objects) elements.push_back(element<Element>(object.get()));
   return elements;
 }
 

@@ -1,15 +1,22 @@
-// Autorelease pools. Each thread has a stack of pools; an autoreleased object goes into the topmost. Below the first
-// pool of a program there is the thread's own, which is emptied when the thread ends.
+// Autorelease pools. Each thread has a stack of pools; an autoreleased object goes into the topmost. Where there is
+// none, the thread itself remembers the object until it ends.
+//
+// What is in a pool is the pool's, however often a program releases it. What only a thread remembers may be released
+// like an object of one's own: programs without pools release command buffers and encoders.
 //
 // A pool that is released drains itself and every pool above it; those stay valid, and empty, for their owners to
 // release, so that pools held in SharedPtrs may die in any order. A pool belongs to the thread that made it: released
 // from another thread it is only marked, and its thread drains it later.
+#include "foundation/autorelease_pool.hpp"
+
 #include <Foundation/NSAutoreleasePool.hpp>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "foundation/misuse.hpp"
@@ -25,23 +32,88 @@ class PoolObject;
 struct Objects {
   std::vector<Counted*> list;
 
+  void add(Counted* object) {
+    list.push_back(object);
+    NS::Private::enterPool(object);
+  }
+
   void drain() {
     while (!list.empty()) {
       Counted* object = list.back();
       list.pop_back();
-      NS::Private::release(object);
+      NS::Private::leavePool(object);
     }
   }
 };
 
+// Objects without a pool, and how often each was autoreleased. Other threads may take one out.
+class Remembered {
+ public:
+  void add(Counted* object) {
+    std::lock_guard lock(mutex_);
+    ++times_[object];
+    NS::Private::enterPool(object);
+  }
+
+  // False if the object is not here just so many times.
+  bool take_out(Counted* object, size_t times) {
+    std::lock_guard lock(mutex_);
+    const auto found = times_.find(object);
+    if (found == times_.end() || found->second != times) return false;
+    times_.erase(found);
+    return true;
+  }
+
+  // Releasing one may add others.
+  bool drain_one() {
+    std::unique_lock lock(mutex_);
+    if (times_.empty()) return false;
+    const auto [object, times] = *times_.begin();
+    times_.erase(times_.begin());
+    lock.unlock();
+    for (size_t i = 0; i < times; ++i) NS::Private::leavePool(object);
+    return true;
+  }
+
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    std::lock_guard lock(mutex_);
+    for (const auto& [object, times] : times_) visit(object);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<Counted*, size_t> times_;
+};
+
 struct ThreadPools {
-  Objects base;
+  Remembered without_pool;
   std::vector<PoolObject*> stack;
 
-  Objects& top();
+  ThreadPools();
+  ~ThreadPools();
   void pop_down_to(PoolObject* pool);
   void drain_all();
 };
+
+// Never destroyed: threads may end after static objects.
+struct AllThreads {
+  std::mutex mutex;
+  std::vector<ThreadPools*> threads;
+};
+AllThreads& all_threads() {
+  static AllThreads& all = *new AllThreads;
+  return all;
+}
+
+ThreadPools::ThreadPools() {
+  std::lock_guard lock(all_threads().mutex);
+  all_threads().threads.push_back(this);
+}
+ThreadPools::~ThreadPools() {
+  std::lock_guard lock(all_threads().mutex);
+  std::erase(all_threads().threads, this);
+}
 
 class PoolObject final : public NS::AutoreleasePool {
  public:
@@ -96,10 +168,6 @@ bool reports_missing_pools() {
   return asked;
 }
 
-Objects& ThreadPools::top() {
-  return stack.empty() ? base : stack.back()->objects;
-}
-
 void ThreadPools::pop_down_to(PoolObject* pool) {
   while (pool ? pool->state == PoolObject::State::Stacked : !stack.empty()) {
     PoolObject* last = stack.back();
@@ -111,10 +179,9 @@ void ThreadPools::pop_down_to(PoolObject* pool) {
 }
 
 void ThreadPools::drain_all() {
-  while (!stack.empty() || !base.list.empty()) {
+  do {
     pop_down_to(nullptr);
-    base.drain();
-  }
+  } while (without_pool.drain_one() || !stack.empty());
 }
 
 void PoolObject::dealloc() {
@@ -125,6 +192,15 @@ void PoolObject::dealloc() {
 }
 
 }  // namespace
+
+bool is_in_no_pool(Counted* object, NS::UInteger times) {
+  AllThreads& all = all_threads();
+  std::lock_guard lock(all.mutex);
+  for (ThreadPools* thread : all.threads)
+    if (thread->without_pool.take_out(object, times)) return true;
+  return false;
+}
+
 }  // namespace metalloid::foundation
 
 namespace NS {
@@ -134,10 +210,14 @@ using namespace metalloid::foundation;
 Private::Counted* Private::autorelease(Counted* object) {
   if (!object) return nullptr;
   ThreadPools& pools = pools_of_this_thread();
-  if (pools.stack.empty() && reports_missing_pools())
+  if (!pools.stack.empty()) {
+    pools.stack.back()->objects.add(object);
+    return object;
+  }
+  if (reports_missing_pools())
     std::fprintf(stderr, "*** object %p autoreleased with no pool in place: it lives until its thread ends\n",
                  static_cast<void*>(object));
-  pools.top().list.push_back(object);
+  pools.without_pool.add(object);
   return object;
 }
 
@@ -159,19 +239,21 @@ void AutoreleasePool::drain() {
 }
 
 void AutoreleasePool::addObject(Object* object) {
-  if (PoolObject* self = body(this); self && object) self->objects.list.push_back(object);
+  if (PoolObject* self = body(this); self && object) self->objects.add(object);
 }
 
 void AutoreleasePool::showPools() {
   const ThreadPools& pools = pools_of_this_thread();
-  const auto show = [](const char* name, const void* pool, const Objects& objects) {
-    std::fprintf(stderr, "%s %p: %zu objects\n", name, pool, objects.list.size());
-    for (const Counted* object : objects.list)
-      std::fprintf(stderr, "  %p, count %zu\n", static_cast<const void*>(object),
-                   static_cast<std::size_t>(Private::retainCount(object)));
+  const auto show = [](const Counted* object) {
+    std::fprintf(stderr, "  %p, count %zu\n", static_cast<const void*>(object),
+                 static_cast<std::size_t>(Private::retainCount(object)));
   };
-  show("thread", &pools, pools.base);
-  for (const PoolObject* pool : pools.stack) show("pool", pool, pool->objects);
+  std::fprintf(stderr, "thread %p\n", static_cast<const void*>(&pools));
+  pools.without_pool.for_each(show);
+  for (const PoolObject* pool : pools.stack) {
+    std::fprintf(stderr, "pool %p: %zu objects\n", static_cast<const void*>(pool), pool->objects.list.size());
+    for (const Counted* object : pool->objects.list) show(object);
+  }
 }
 
 }  // namespace NS

@@ -4,12 +4,18 @@
 #include <Foundation/NSString.hpp>
 #include <cstdio>
 
+#include "foundation/autorelease_pool.hpp"
 #include "foundation/string.hpp"
 
 namespace NS {
 namespace Private {
 
 static constexpr auto immortal = UIntegerMax;
+static constexpr UInteger pooled = UInteger(1) << 32;
+
+static UInteger references(UInteger count) {
+  return count == immortal ? immortal : count % pooled;
+}
 
 Counted::~Counted() = default;
 
@@ -46,12 +52,37 @@ Counted* retain(Counted* object) {
 }
 
 void release(Counted* object) {
-  if (!object || object->m_count.load(std::memory_order_relaxed) == immortal) return;
-  if (object->m_count.fetch_sub(1, std::memory_order_acq_rel) == 1) object->dealloc();
+  if (!object) return;
+  UInteger count = object->m_count.load(std::memory_order_relaxed);
+  do {
+    if (count == immortal || references(count) == 0) return;
+  } while (
+      !object->m_count.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (references(count) > 1) return;
+  if (count > 1) {
+    if (!metalloid::foundation::is_in_no_pool(object, count / pooled)) return;
+    object->m_count.store(0, std::memory_order_relaxed);
+  }
+  object->dealloc();
+}
+
+void enterPool(Counted* object) {
+  if (object->m_count.load(std::memory_order_relaxed) != immortal)
+    object->m_count.fetch_add(pooled, std::memory_order_relaxed);
+}
+
+void leavePool(Counted* object) {
+  UInteger count = object->m_count.load(std::memory_order_relaxed);
+  UInteger left;
+  do {
+    if (count == immortal) return;
+    left = count - pooled - (references(count) == 0 ? 0 : 1);
+  } while (!object->m_count.compare_exchange_weak(count, left, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (left == 0) object->dealloc();
 }
 
 UInteger retainCount(const Counted* object) {
-  return object ? object->m_count.load(std::memory_order_relaxed) : 0;
+  return object ? references(object->m_count.load(std::memory_order_relaxed)) : 0;
 }
 
 Counted* copy(const Counted* object) {

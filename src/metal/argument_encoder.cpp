@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "foundation/array.hpp"
 #include "metal/argument_layout.hpp"
 #include "metal/buffer.hpp"
 #include "metal/device.hpp"
@@ -142,8 +143,13 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
   DeviceObject* self = body(this);
   if (!self || !arguments) return nullptr;
   std::vector<ArgumentProperties> asked;
-  for (NS::UInteger i = 0; i < arguments->count(); ++i)
-    asked.push_back(*properties(arguments->object<ArgumentDescriptor>(i)));
+  for (const ArgumentDescriptor* argument : metalloid::foundation::elements_of<ArgumentDescriptor>(arguments)) {
+    if (!argument) {
+      report_misuse(nullptr, "arguments has an object that is no argument descriptor");
+      return nullptr;
+    }
+    asked.push_back(*properties(argument));
+  }
   auto structure = struct_of(std::move(asked));
   if (structure && structure->size > 0) return new_encoder(self, *std::move(structure));
   report_misuse(nullptr, structure ? "there are no arguments" : structure.error());

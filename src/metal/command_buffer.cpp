@@ -70,13 +70,20 @@ bool CommandBufferObject::has_failed() const {
   return error_code_ != MTL::CommandBufferErrorNone;
 }
 
+const char* CommandBufferObject::rule_broken_by_encoding() const {
+  return is_committed()     ? "the command buffer was committed already"
+         : encoder_is_open_ ? "an encoder of the command buffer is open; call its endEncoding()"
+                            : nullptr;
+}
+
 bool CommandBufferObject::can_encode(Call call) {
-  if (is_committed()) {
-    report_misuse(this, "the command buffer was committed already", call);
-    return false;
-  }
-  if (encoder_is_open_) report_misuse(this, "an encoder of the command buffer is open; call its endEncoding()", call);
-  return true;
+  if (const char* rule = rule_broken_by_encoding()) report_misuse(this, rule, call);
+  return !is_committed();
+}
+
+bool CommandBufferObject::can_encode(const char* call) {
+  if (const char* rule = rule_broken_by_encoding()) report_misuse(this, call, rule);
+  return !is_committed();
 }
 
 bool CommandBufferObject::begin_encoder(Call call) {

@@ -60,6 +60,7 @@ class CommandBufferObject final : public MTL::CommandBuffer {
 
   // One encoder at a time. Both report it, and begin_encoder() answers false, when it is too late for commands.
   bool can_encode(Call call);
+  bool can_encode(const char* call);
   bool begin_encoder(Call call);
   void end_encoder() { encoder_is_open_ = false; }
   EncoderProgress* watch_encoder();  // null unless errors are to say how far encoders came
@@ -99,6 +100,7 @@ class CommandBufferObject final : public MTL::CommandBuffer {
 
   static double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
   bool has_failed() const;
+  const char* rule_broken_by_encoding() const;  // null: none
   void fail_after_fork(Call call);
   void keep_only_events(device::CommandList& list);
   void device_scheduled();

@@ -40,7 +40,7 @@ void ComputeCommandEncoderObject::set_buffer(const MTL::Buffer* buffer, NS::UInt
   if (!buffer) return bind_buffer({}, 0, index);
   const BufferObject& object = *body(buffer);
   if (checked) check_resource(*this, object, call);
-  if (checked && offset > object.length) misuse(beyond_the_end(object, offset), call);
+  if (offset > object.length) return misuse(beyond_the_end(object, offset), call);
   command_buffer->keep(buffer);
   bind_buffer({object.address, object.length}, offset, index);
 }
@@ -49,10 +49,10 @@ void ComputeCommandEncoderObject::set_buffer_offset(NS::UInteger offset, NS::UIn
   if (!index_is_valid(index, tables_.buffers.size(), "buffers", call)) return;
   const BoundBuffer& bound = bound_buffers_[index];
   if (bound.address == 0) return misuse("no buffer is bound at index " + std::to_string(index), call);
-  if (checked && offset > bound.length)
-    misuse("offset " + std::to_string(offset) + " is beyond the end of the buffer of " + std::to_string(bound.length) +
-               " bytes at index " + std::to_string(index),
-           call);
+  if (offset > bound.length)
+    return misuse("offset " + std::to_string(offset) + " is beyond the end of the buffer of " +
+                      std::to_string(bound.length) + " bytes at index " + std::to_string(index),
+                  call);
   bind_buffer(bound, offset, index);
 }
 

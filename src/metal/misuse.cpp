@@ -30,12 +30,13 @@ bool debug_layer_enabled() {
 
 void report_misuse(CommandBufferObject* command_buffer, std::string_view call, std::string_view rule) {
   std::string message = std::string(call) + ": " + std::string(rule);
+  const bool is_over = command_buffer && command_buffer->status() >= MTL::CommandBufferStatusCompleted;
   if (command_buffer) command_buffer->fail(MTL::CommandBufferErrorInvalidResource, message);
-  if (!debug_layer_enabled() || error_mode() == ErrorMode::ignore) return;
+  if ((!debug_layer_enabled() && !is_over) || error_mode() == ErrorMode::ignore) return;
   if (command_buffer && command_buffer->label)
     message += " (command buffer '" + std::string(foundation::text_of(command_buffer->label.get())) + "')";
   std::fprintf(stderr, "Metal API misuse: %s\n", message.c_str());
-  if (error_mode() == ErrorMode::abort) std::abort();
+  if (debug_layer_enabled() && error_mode() == ErrorMode::abort) std::abort();
 }
 
 void report_misuse(CommandBufferObject* command_buffer, std::string_view rule, Call call) {

@@ -1,5 +1,6 @@
 // The rules of Metal's API. On a Mac, breaking one ends the program; here it fails the command buffer it happened in,
 // with an error that names the call and the rule. Rules whose breach would corrupt memory or crash are always checked.
+// One in a command buffer that is over, whose error nobody looks at any more, is reported on stderr.
 // With MTL_DEBUG_LAYER=1 all rules are, and each breach is reported on stderr as well; MTL_DEBUG_LAYER_ERROR_MODE
 // chooses what else becomes of it:
 //

@@ -168,6 +168,34 @@ TEST_F(Ownership, DrainingMayReleaseAnOuterPoolAndLeavesTheOnesBelowItAlone) {
   bottom.reset();
 }
 
+// Programs release command buffers and encoders, which are not theirs.
+TEST_F(Ownership, WhatIsInNoPoolMayBeReleasedByAnyThread) {
+  std::thread([] {
+    make()->autorelease()->release();
+    EXPECT_EQ(alive, 0);
+    make()->autorelease();
+    Descriptor* object = make()->autorelease()->retain();
+    object->release();
+    EXPECT_EQ(alive, 2);
+    std::thread([object] { object->release(); }).join();
+    EXPECT_EQ(alive, 1) << "the other one lives as long as this thread";
+  }).join();
+  EXPECT_EQ(alive, 0);
+}
+
+TEST_F(Ownership, WhatAPoolHoldsOutlivesAReleaseTooMany) {
+  auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  Descriptor* object = make()->autorelease();
+  Descriptor* twice = make()->autorelease()->autorelease();
+  object->retain();
+  for (int i = 0; i < 4; ++i) object->release();
+  EXPECT_EQ(object->retainCount(), 0u);
+  EXPECT_EQ(twice->retainCount(), 1u);
+  EXPECT_EQ(alive, 2);
+  pool.reset();
+  EXPECT_EQ(alive, 0);
+}
+
 TEST_F(Ownership, APoolThatIsNeverDrainedAndWhatHasNoPoolEndWithTheirThread) {
   std::thread([] {
     make()->autorelease();

@@ -175,6 +175,9 @@ TEST(Vectors, AreMadeOfParts) {
   EXPECT_TRUE(simd_equal(simd_make_float3(a, 3), simd_float3{1, 2, 3}));
   EXPECT_TRUE(simd_equal(simd_make_float4(a, a), simd_float4{1, 2, 1, 2}));
   EXPECT_TRUE(simd_equal(simd_make_float4(0, a, 9), simd_float4{0, 1, 2, 9}));
+  EXPECT_TRUE(simd_equal(vector4(vector3(a, 3.0f), 4.0f), vector4(1.0f, 2.0f, 3.0f, 4.0f)));
+  EXPECT_TRUE(simd_equal(vector4(a, vector2(3.0f, 4.0f)), vector4(vector3(1.0f, 2.0f, 3.0f), 4.0f)));
+  EXPECT_TRUE(simd_equal(vector2(1, 2), simd_make_int2(1, 2)));
   EXPECT_TRUE(simd_equal(simd_make_float4(simd_make_float3(a, 3), 4), simd_float4{1, 2, 3, 4}));
   EXPECT_TRUE(simd_equal(simd_make_float4(a), simd_float4{1, 2, 0, 0}));
   EXPECT_TRUE(simd_equal(simd::make_float2(simd_float4{5, 6, 7, 8}), simd_float2{5, 6}));

@@ -236,6 +236,19 @@ TEST_F(ComputeEncoder, DangerousDispatchesFailTheCommandBuffer) {
             std::string::npos);
   EXPECT_EQ(failure_of("add_one", [&](auto* encoder) { encoder->setBuffer(data.get(), 0, 31); }),
             "MTL::ComputeCommandEncoder::setBuffer: index 31 is beyond the 31 entries of the table of buffers");
+  EXPECT_EQ(failure_of("add_one",
+                       [&](auto* encoder) {
+                         encoder->setBuffer(data.get(), 4096, 0);
+                         encoder->dispatchThreads(one, one);
+                       }),
+            "MTL::ComputeCommandEncoder::setBuffer: offset 4096 is beyond the end of the buffer, which has 4 bytes");
+  EXPECT_EQ(failure_of("add_one",
+                       [&](auto* encoder) {
+                         encoder->setBufferOffset(5, 0);
+                         encoder->dispatchThreads(one, one);
+                       }),
+            "MTL::ComputeCommandEncoder::setBufferOffset: offset 5 is beyond the end of the buffer of 4 bytes at "
+            "index 0");
   EXPECT_EQ(failure_of("add_one", [&](auto* encoder) { encoder->dispatchThreadgroups(data.get(), 0, one); }),
             "MTL::ComputeCommandEncoder::dispatchThreadgroups: 12 bytes at offset 0 reach beyond the end of the "
             "buffer, which has 4 bytes");

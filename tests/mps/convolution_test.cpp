@@ -166,8 +166,30 @@ TEST_P(ConvolutionTest, GivesTemporaryImagesToTheNextLayer) {
               MPS::Image* between = one->encode(commands, sources[0].get());
               two->encode(commands, between, results[0].get());
               two->encode(commands, between, results[1].get());
-            }).find("readCount is 0"),
+            }).find("has been read as often as its readCount allowed"),
             std::string::npos);
+  MTL::CommandBuffer* forgotten = queue->commandBuffer();
+  MPS::Image* elsewhere = one->encode(forgotten, sources[0].get());
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              two->encode(commands, elsewhere, results[0].get());
+            }).find("sourceImage: it is temporary, and of another command buffer"),
+            std::string::npos);
+}
+
+TEST_P(ConvolutionTest, MayBeWrittenOverItsSource) {
+  const ConvolutionCase c{.inputs = 4, .outputs = 4};
+  const auto weights = weights_of(c);
+  const auto kernel = NS::TransferPtr(MPS::CNNConvolution::alloc()->init(device.get(), weights.get()));
+  for (const size_t images : {1, 3}) {
+    Tensor source = random_tensor({20, 9, 4, images});
+    const Images pictures = images_with(source);
+    ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                kernel->encodeBatch(commands, batch_of(pictures), batch_of(pictures));
+              }),
+              "");
+    expect_near(numbers_of(pictures), convolved(source, *weights.get(), {}, source.shape),
+                convolution_tolerance(c, float32), "in place");
+  }
 }
 
 TEST_P(ConvolutionTest, AppliesItsNeuronAndBatchNormalisation) {

@@ -110,6 +110,14 @@ TEST_P(ImagesTest, ShowsPartsOfItselfAsImages) {
   for (size_t c = 0; c < 3; ++c) EXPECT_EQ(channels.at(0, 2, 1, c), second.at(0, 2, 1, 4 + c));
 }
 
+TEST_P(ImagesTest, RefuseLayoutsThatThereAreNot) {
+  auto image = NS::TransferPtr(MPS::Image::alloc()->init(
+      device.get(), MPS::ImageDescriptor::imageDescriptor(MPS::ImageFeatureChannelFormatFloat32, 4, 4, 3)));
+  float number = 7;  // which all the rest would be written behind
+  image->readBytes(&number, MPS::DataLayout(9), 0);
+  EXPECT_EQ(number, 7);
+}
+
 TEST_P(ImagesTest, TemporaryOnesCountTheirReads) {
   run([&](MTL::CommandBuffer* commands) {
     MPS::TemporaryImage* image = MPS::TemporaryImage::temporaryImage(

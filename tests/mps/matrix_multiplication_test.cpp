@@ -223,6 +223,12 @@ TEST_P(MatrixMultiplicationTest, SumsIntegersExactlyAsIntegers) {
             "");
   EXPECT_EQ(result.at(0, 0), 3001 * 127 * 127);
   EXPECT_EQ(result.at(3, 18), 3001 * 127 * 127 - 127);
+  const auto halving =
+      NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(device.get(), false, false, 17, 19, 3001, 0.5, 0));
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              halving->encode(commands, left.matrix(), right.matrix(), result.matrix());
+            }).find("alpha is 0.5; it must be a whole number"),
+            std::string::npos);
 }
 
 TEST_P(MatrixMultiplicationTest, IsRightForLargeMatricesWhichOthersAreTheFasterAt) {
@@ -293,9 +299,29 @@ TEST_P(MatrixMultiplicationTest, IsCopiedWithItsProperties) {
   EXPECT_EQ(copy->device(), device.get());
 }
 
+TEST_P(MatrixMultiplicationTest, WritesBesideItsFactorsInTheSameMatrix) {
+  const Numbers all = random_matrix({.rows = 6, .columns = 24}, -1, 1);
+  Numbers before = random_matrix({.rows = 6, .columns = 24}, 0, 0);
+  for (size_t row = 0; row < 6; ++row)
+    for (size_t column = 0; column < 24; ++column) before.set(row, column, all.at(row, column));
+  const auto kernel = NS::TransferPtr(MPS::MatrixMultiplication::alloc()->init(device.get(), 6, 8, 6));
+  kernel->setRightMatrixOrigin(MTL::Origin(0, 7, 0));
+  kernel->setResultMatrixOrigin(MTL::Origin(0, 15, 0));
+  EXPECT_EQ(
+      run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, all.matrix(), all.matrix(), all.matrix()); }),
+      "");
+  for (size_t row = 0; row < 6; ++row)
+    for (size_t column = 0; column < 8; ++column) {
+      double sum = 0;
+      for (size_t i = 0; i < 6; ++i) sum += before.at(row, i) * before.at(i, 7 + column);
+      EXPECT_NEAR(all.at(row, 15 + column), sum, 16 * 0x1p-24);  // six products, rounded once each
+    }
+}
+
 TEST_P(MatrixMultiplicationTest, RefusesWhatDoesNotFitAndNamesTheArgument) {
   const Numbers small = random_input(MPS::DataTypeFloat32, 4, 4, 1),
-                large = random_input(MPS::DataTypeFloat32, 8, 8, 1);
+                large = random_input(MPS::DataTypeFloat32, 8, 8, 1),
+                other = random_input(MPS::DataTypeFloat32, 8, 8, 1);
   const Numbers wrong = random_matrix({.rows = 8, .columns = 8, .type = MPS::DataTypeUInt32}, 0, 0);
   EXPECT_EQ(MPS::MatrixMultiplication::alloc()->init(nullptr, 1, 1, 1), nullptr);
   EXPECT_EQ(MPS::MatrixMultiplication::alloc()->init(device.get(), 1, 0, 1), nullptr);
@@ -310,6 +336,10 @@ TEST_P(MatrixMultiplicationTest, RefusesWhatDoesNotFitAndNamesTheArgument) {
   EXPECT_NE(error(wrong.matrix(), large.matrix(), large.matrix()).find("leftMatrix has the type UInt32"),
             std::string::npos);
   EXPECT_NE(error(large.matrix(), large.matrix(), wrong.matrix()).find("resultMatrix has the type UInt32"),
+            std::string::npos);
+  EXPECT_NE(error(large.matrix(), other.matrix(), large.matrix()).find("the result overlaps leftMatrix"),
+            std::string::npos);
+  EXPECT_NE(error(other.matrix(), large.matrix(), large.matrix()).find("the result overlaps rightMatrix"),
             std::string::npos);
   kernel->setRightMatrixOrigin(MTL::Origin(0, 8, 0));
   EXPECT_NE(error(large.matrix(), large.matrix(), large.matrix()).find("the origin of rightMatrix"), std::string::npos);

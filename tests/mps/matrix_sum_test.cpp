@@ -47,12 +47,17 @@ TEST_P(MatrixSumTest, AddsScaledMatricesAndABiasAndAppliesTheNeuron) {
       }
 }
 
-TEST_P(MatrixSumTest, RefusesTooFewMatrices) {
+TEST_P(MatrixSumTest, RefusesTooFewMatricesAndWhatIsNone) {
   Numbers only = random_matrix({.rows = 2, .columns = 2}, 0, 0);
   const auto kernel = NS::TransferPtr(MPS::MatrixSum::alloc()->init(device.get(), 2, 2, 2, false));
   EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
               kernel->encode(commands, NS::Array::array(only.matrix()), only.matrix(), nullptr, nullptr, nullptr, 0);
             }).find("sourceMatrices must have 2 matrices"),
+            std::string::npos);
+  const NS::Object* objects[] = {only.matrix(), queue.get()};
+  EXPECT_NE(run([&](MTL::CommandBuffer* commands) {
+              kernel->encode(commands, NS::Array::array(objects, 2), only.matrix(), nullptr, nullptr, nullptr, 0);
+            }).find("a matrix of sourceMatrices is null"),
             std::string::npos);
 }
 

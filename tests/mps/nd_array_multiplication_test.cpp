@@ -150,6 +150,16 @@ TEST_P(NDArrayMultiplicationTest, RefusesArraysThatDoNotFitAndNamesThem) {
   EXPECT_NE(error(array_of({a.view, d.view}), a.view).find("of destinationArray has the length"), std::string::npos);
   EXPECT_NE(error(array_of({a.view}), a.view).find("sourceArrays has 1 arrays"), std::string::npos);
   EXPECT_NE(error(array_of({a.view, d.view}), nullptr).find("destinationArray is null"), std::string::npos);
+  const NS::Object* objects[] = {a.view, queue.get()};
+  EXPECT_NE(error(NS::Array::array(objects, 2), a.view).find("sourceArrays[1] is no array"), std::string::npos);
+  const Array square = random_array(type, {4, 4}, false), other = random_array(type, {4, 4}, false);
+  EXPECT_NE(error(array_of({square.view, other.view}), square.view).find("overlaps the first of sourceArrays"),
+            std::string::npos);
+  MTL::CommandBuffer* forgotten = queue->commandBuffer();
+  MPS::NDArray* temporary = MPS::TemporaryNDArray::temporaryNDArray(
+      forgotten, MPS::NDArrayDescriptor::descriptor(type, {size_t{4}, size_t{4}}));
+  EXPECT_NE(error(array_of({temporary, other.view}), square.view).find("temporary, and of another command buffer"),
+            std::string::npos);
 }
 
 }  // namespace

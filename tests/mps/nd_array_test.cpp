@@ -194,6 +194,9 @@ TEST_P(NDArrayTest, RefusesWhatMakesNoArrayAndSaysWhy) {
   EXPECT_EQ(MPS::NDArray::alloc()->init(nullptr, descriptor), nullptr);
   const auto buffer = NS::TransferPtr(device->newBuffer(32, MTL::ResourceStorageModeShared));
   EXPECT_EQ(MPS::NDArray::alloc()->init(buffer.get(), 4, descriptor), nullptr);
+  auto* endless = MPS::NDArrayDescriptor::descriptor(MPS::DataTypeFloat32, {size_t{1} << 32, size_t{1} << 32});
+  EXPECT_EQ(MPS::NDArray::alloc()->init(buffer.get(), 0, endless), nullptr) << "2^64 numbers are not 0";
+  EXPECT_EQ(MPS::NDArray::alloc()->init(device.get(), endless), nullptr);
   descriptor->sliceDimension(0, {4, 5});
   EXPECT_EQ(descriptor->sliceRange(0).length, 8u) << "a slice beyond the end changes nothing";
   const auto array = counting({8});

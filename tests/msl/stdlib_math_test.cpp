@@ -201,6 +201,9 @@ constexpr float2x3 a(float3(1, 2, 3), float3(4, 5, 6));
 static_assert(a[1][2] == 6 && a[0].y == 2 && all(a * float2(1, 1) == float3(5, 7, 9)) && all(float3(1, 0, 0) * a == float2(1, 4)));
 static_assert(transpose(a) == float3x2(float2(1, 4), float2(2, 5), float2(3, 6)) && a * float2x2(1) == a);
 static_assert(determinant(float2x2(1, 2, 3, 4)) == -2 && determinant(float3x3(2)) == 8 && determinant(float4x4(2)) == 16);
+constexpr constant float2x3 columns = {{{1, 2, 3}, {4, 5, 6}}};
+static_assert(columns == a && float2x3{{float3(1, 2, 3), float3(4, 5, 6)}} == a && float2x3({{1, 2, 3}, {4, 5, 6}}) == a);
+static_assert(float2x3{{1, 2, 3}, {4, 5, 6}} == a && float2x3{1, 2, 3, 4, 5, 6} == a && float2x3{2} == float2x3(2));
 static_assert(float2x2(2) == float2x2(2, 0, 0, 2) && a + a == 2 * a && a - a == a * 0 && -a == a * -1);
 SAME(float3x4() * float2x3(), float2x4) SAME(half4x4() * half4(), half4) SAME(float4() * float3x4(), float3)
 kernel void k(device float4x4* m, device half3x3* h, device float4* v, constant float4x4& c) {

@@ -1,5 +1,6 @@
 // simd_make_float4 and its relatives: a vector from numbers and shorter vectors, put one after the other. From one
-// argument alone: a longer vector is cut, a shorter one, or a number, is filled up with zeros.
+// argument alone: a longer vector is cut, a shorter one, or a number, is filled up with zeros. vector4 and its relatives
+// are the old names, whose type is that of their arguments.
 #pragma once
 
 #include <simd/vector_types.h>
@@ -43,6 +44,9 @@ inline V make(const Parts&... parts) {
   METALLOID_SIMD_MAKE_FROM(name, N, (simd_##name##8 other), other) \
   METALLOID_SIMD_MAKE_FROM(name, N, (simd_##name##16 other), other)
 
+#define METALLOID_SIMD_OLD_NAME(name, N, parameters, ...) \
+  inline simd_##name##N vector##N parameters { return simd_make_##name##N(__VA_ARGS__); }
+
 #define METALLOID_SIMD_MAKE(name)                                                                                      \
   METALLOID_SIMD_MAKE_FROM_ONE(name, 2)                                                                                \
   METALLOID_SIMD_MAKE_FROM_ONE(name, 3)                                                                                \
@@ -62,7 +66,14 @@ inline V make(const Parts&... parts) {
   METALLOID_SIMD_MAKE_FROM(name, 4, (simd_##name##2 xy, simd_##name##2 zw), xy, zw)                                    \
   METALLOID_SIMD_MAKE_FROM(name, 4, (simd_##name##3 xyz, simd_##name##1 w), xyz, w)                                    \
   METALLOID_SIMD_MAKE_FROM(name, 8, (simd_##name##4 lo, simd_##name##4 hi), lo, hi)                                    \
-  METALLOID_SIMD_MAKE_FROM(name, 16, (simd_##name##8 lo, simd_##name##8 hi), lo, hi)
+  METALLOID_SIMD_MAKE_FROM(name, 16, (simd_##name##8 lo, simd_##name##8 hi), lo, hi)                                   \
+  METALLOID_SIMD_OLD_NAME(name, 2, (simd_##name##1 x, simd_##name##1 y), x, y)                                         \
+  METALLOID_SIMD_OLD_NAME(name, 3, (simd_##name##1 x, simd_##name##1 y, simd_##name##1 z), x, y, z)                    \
+  METALLOID_SIMD_OLD_NAME(name, 3, (simd_##name##2 xy, simd_##name##1 z), xy, z)                                       \
+  METALLOID_SIMD_OLD_NAME(name, 4, (simd_##name##1 x, simd_##name##1 y, simd_##name##1 z, simd_##name##1 w), x, y, z,  \
+                          w)                                                                                           \
+  METALLOID_SIMD_OLD_NAME(name, 4, (simd_##name##2 xy, simd_##name##2 zw), xy, zw)                                     \
+  METALLOID_SIMD_OLD_NAME(name, 4, (simd_##name##3 xyz, simd_##name##1 w), xyz, w)
 METALLOID_SIMD_MAKE(char)
 METALLOID_SIMD_MAKE(uchar)
 METALLOID_SIMD_MAKE(short)
@@ -77,5 +88,6 @@ METALLOID_SIMD_MAKE(double)
 METALLOID_SIMD_MAKE(half)
 #endif
 #undef METALLOID_SIMD_MAKE
+#undef METALLOID_SIMD_OLD_NAME
 #undef METALLOID_SIMD_MAKE_FROM_ONE
 #undef METALLOID_SIMD_MAKE_FROM

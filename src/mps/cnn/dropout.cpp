@@ -115,7 +115,7 @@ static bool have_places(const std::vector<MPS::State*>& states, const Mask& mask
   const MTL::Resource* buffer = nullptr;
   for (size_t image = 0; image < images; ++image) {
     const auto* state = image < states.size() ? shared_part_of<DropoutStatePart>(states[image]) : nullptr;
-    if (!state || state->command_buffer || state->resources.empty()) return false;
+    if (!state || state->home || state->resources.empty()) return false;
     if (image == 0) buffer = state->resources[0].made.get();
     if (!buffer || state->resources[0].made.get() != buffer || state->mask_offset != image * mask.numbers())
       return false;

@@ -28,6 +28,7 @@ class CnnNeuronPart : public CnnKernelPart {
   LayerNeuron neuron;
 
   const char* call() const override { return "MPS::CNNNeuron::encode"; }
+  bool works_in_place() const override { return window.offset_x == 0 && window.offset_y == 0; }
   Status encode_layer(Encoding& encoding, CnnTask& task) const override;
 };
 

@@ -1,5 +1,6 @@
 #include "mps/cnn/optimizer.hpp"
 
+#include "foundation/array.hpp"
 #include "mps/cnn/batch_normalization.hpp"
 #include "mps/cnn/convolution.hpp"
 #include "mps/core/data_type.hpp"
@@ -54,6 +55,8 @@ struct StateNumbers {
 class UpdateArguments {
  public:
   Arguments arguments;
+
+  explicit UpdateArguments(const Encoding& encoding) : arguments(encoding) {}
 
   MatrixView view(const MPS::Matrix* matrix, const char* name) {
     return arguments.matrix(matrix, MTL::Origin(0, 0, 0), name);
@@ -115,7 +118,7 @@ template <class Numbers>
 void encode(Encoding& encoding, const OptimizerPart& self, const UpdateFactors& factors, const Numbers* gradient,
             const Numbers* values, const RememberedNumbers<Numbers>& remembered, const Numbers* result,
             const RememberedNames& names, std::array<const char*, 3> call_names) {
-  UpdateArguments check;
+  UpdateArguments check(encoding);
   Update update;
   update.gradient = check.gradient(gradient, call_names[0]);
   update.values = check.other(values, call_names[1]);
@@ -153,8 +156,9 @@ void encode_state_update(Encoding& encoding, const OptimizerPart& self, const Up
     if (!has_all && index == 1) break;
     RememberedNumbers<MPS::Vector> vectors = {};
     for (size_t i = 0; i < vectors.size(); ++i)
-      if (remembered[i] && index < remembered[i]->count()) vectors[i] = remembered[i]->object<MPS::Vector>(index);
-    UpdateArguments check;
+      if (remembered[i] && index < remembered[i]->count())
+        vectors[i] = foundation::element_of<MPS::Vector>(remembered[i], index);
+    UpdateArguments check(encoding);
     Update update;
     update.gradient = check.gradient(&states.gradient[index], states.names[0]);
     update.values = check.other(&states.values[index], states.names[1]);

@@ -277,9 +277,9 @@ bool CNNBinaryKernel::appendBatchBarrier() const {
 ImageDescriptor* CNNBinaryKernel::destinationImageDescriptor(const NS::Array* sourceImages,
                                                              const NS::Array* sourceStates) {
   auto* self = body(this);
-  if (!self || !sourceImages || sourceImages->count() < 2) return nullptr;
-  ImageShape shape = self->result_shape(mps::body(sourceImages->object<Image>(0))->shape,
-                                        mps::body(sourceImages->object<Image>(1))->shape);
+  const std::vector<ImageObject*> sources = images_of(sourceImages);
+  if (!self || sources.size() < 2 || !sources[0] || !sources[1]) return nullptr;
+  ImageShape shape = self->result_shape(sources[0]->shape, sources[1]->shape);
   shape.channels += self->destination_channel_offset;
   ImageDescriptor* descriptor =
       ImageDescriptor::imageDescriptor(shape.format, shape.width, shape.height, shape.channels, shape.images,

@@ -67,7 +67,8 @@ Status encode(Encoding& encoding, const CnnGradientPart& self, std::span<ImageOb
   if (!source) return Error{"sourceImage: " + source.error()};
   const auto destination = work.destination(destinations, *written, type);
   if (!destination) return Error{"destinationGradient: " + destination.error()};
-  CnnGradientTask task{*gradient, *source, *destination, states, *forward, work};
+  CnnGradientTask task{
+      work.apart(*gradient, *destination), work.apart(*source, *destination), *destination, states, *forward, work};
   if (auto status = self.encode_gradient(encoding, task); !status) return status;
   work.finish();
   mark_as_read(gradients);

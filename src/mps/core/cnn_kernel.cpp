@@ -80,7 +80,9 @@ Status encode(Encoding& encoding, const CnnKernelPart& self, std::span<ImageObje
   for (size_t i = 0; i < states.size(); ++i)
     if (i == 0 || states[i] != states[i - 1])
       record(self, sources.front()->shape, destinations.front()->shape, states[i]);
-  CnnTask task{*source, *destination, self.window.offset_x, self.window.offset_y, std::move(states), work};
+  const bool in_place = self.works_in_place() && source->place == destination->place;
+  const ImageTensor apart = in_place ? *source : work.apart(*source, *destination);
+  CnnTask task{apart, *destination, self.window.offset_x, self.window.offset_y, std::move(states), work};
   if (auto status = self.encode_layer(encoding, task); !status) return status;
   work.finish();
   mark_as_read(sources);
@@ -269,8 +271,9 @@ bool CNNKernel::appendBatchBarrier() const {
 
 ImageDescriptor* CNNKernel::destinationImageDescriptor(const NS::Array* sourceImages, const NS::Array* sourceStates) {
   auto* self = body(this);
-  if (!self || !sourceImages || sourceImages->count() == 0) return nullptr;
-  const ImageObject& first = *mps::body(sourceImages->object<Image>(0));
+  const std::vector<ImageObject*> sources = images_of(sourceImages);
+  if (!self || sources.empty() || !sources.front()) return nullptr;
+  const ImageObject& first = *sources.front();
   const auto channels = source_channels(*self, first.shape);
   if (!channels) {
     foundation::report_misuse(self->call(), channels.error());

@@ -51,6 +51,8 @@ class CnnKernelPart : public LayerPart {
   // Whether the destination says how many channels are written, and not result_channels().
   virtual bool writes_all_channels() const { return false; }
   virtual bool takes_constant_edges() const { return false; }
+  // Whether each number of the result may be written once that of the source at its own place was read.
+  virtual bool works_in_place() const { return false; }
   // Of the pixels and images too, where they do not follow from window and padding policy.
   virtual ImageShape result_shape(const ImageShape& source, const ImageShape& suggested) const {
     (void)source;

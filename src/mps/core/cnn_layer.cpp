@@ -75,7 +75,7 @@ void mark_as_read(std::span<ImageObject* const> images) {
 void mark_as_read(std::span<MPS::State* const> states) {
   std::vector<StatePart*> temporary;
   for (MPS::State* state : states)
-    if (auto* part = shared_part_of<StatePart>(state); part && part->command_buffer) temporary.push_back(part);
+    if (auto* part = shared_part_of<StatePart>(state); part && part->home) temporary.push_back(part);
   keep_different(temporary);
   for (StatePart* state : temporary) state->was_read();
 }

@@ -2,6 +2,7 @@
 
 #include "foundation/misuse.hpp"
 #include "foundation/object.hpp"
+#include "mps/core/temporary_memory.hpp"
 
 namespace metalloid::mps {
 namespace {
@@ -59,8 +60,10 @@ MTL::CommandBuffer* CommandBuffer::rootCommandBuffer() const {
 void CommandBuffer::commitAndContinue() {
   auto* self = body(this);
   if (!self) return;
+  const NS::SharedPtr<MTL::CommandBuffer> next = NS::RetainPtr(self->current->commandQueue()->commandBuffer());
+  move_temporary_memory(self->current.get(), next.get());
   self->current->commit();
-  self->current = NS::RetainPtr(self->current->commandQueue()->commandBuffer());
+  self->current = next;
 }
 
 void CommandBuffer::commit() {

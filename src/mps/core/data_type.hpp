@@ -2,6 +2,7 @@
 #pragma once
 
 #include <MetalPerformanceShaders/MPSCoreTypes.hpp>
+#include <cstdint>
 #include <string>
 
 namespace metalloid::mps {
@@ -10,9 +11,19 @@ constexpr size_t bits_of(MPS::DataType type) {
   return (type & 0xffff) * (type & MPS::DataTypeComplexBit ? 2 : 1);
 }
 
+// Sizes that programs describe may be beyond all memory: these end at the largest number where others begin anew at 0.
+constexpr size_t times(size_t a, size_t b) {
+  size_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+constexpr size_t plus(size_t a, size_t b) {
+  size_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
 // Of a run of numbers; those of less than a byte share bytes.
 constexpr size_t bytes_of(MPS::DataType type, size_t count) {
-  return (bits_of(type) * count + 7) / 8;
+  return plus(times(bits_of(type), count), 7) / 8;
 }
 
 constexpr bool is_floating_point(MPS::DataType type) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "foundation/misuse.hpp"
 #include "metal/buffer.hpp"
 #include "metal/command_buffer.hpp"
 #include "metal/device.hpp"
@@ -13,14 +14,14 @@ namespace metalloid::mps {
 Encoding::Encoding(MTL::CommandBuffer* command_buffer, const KernelPart& kernel, const char* call)
     : command_buffer_(command_buffer), device_(kernel.device.get()), call_(call) {
   if (!command_buffer) {
-    metal::report_misuse(nullptr, call, "commandBuffer is null");
+    foundation::report_misuse(call, "commandBuffer is null");
     return;
   }
   if (command_buffer->device() != device_) {
     fail("commandBuffer belongs to another device than the kernel");
     return;
   }
-  if (!metal::body(command_buffer)->can_encode(metal::Call::current())) return;
+  if (!metal::body(command_buffer)->can_encode(call)) return;
   usable_ = true;
   library_ = math_library(metal::body(device_)->info());
   if (kernel.options & MPS::KernelOptionsInsertDebugGroups) {

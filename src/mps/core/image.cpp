@@ -9,9 +9,9 @@
 #include "foundation/array.hpp"
 #include "foundation/misuse.hpp"
 #include "metal/resource.hpp"
+#include "mps/core/data_type.hpp"
 #include "mps/core/image_memory.hpp"
 #include "mps/core/image_texture.hpp"
-#include "mps/core/temporary_memory.hpp"
 
 namespace metalloid::mps {
 
@@ -30,7 +30,8 @@ size_t bytes_of(MPS::ImageFeatureChannelFormat format) {
 }
 
 size_t bytes_of(const ImageShape& shape) {
-  return shape.images * shape.height * shape.width * stored_channels(shape.channels) * bytes_of(shape.format);
+  return times(times(times(shape.images, shape.height), times(shape.width, stored_channels(shape.channels))),
+               bytes_of(shape.format));
 }
 
 Status check(const ImageShape& shape) {
@@ -54,7 +55,7 @@ MTL::PixelFormat pixel_format_of(const ImageShape& shape) {
 }
 
 void TemporaryBlock::image_was_read() {
-  if (--unread_images == 0) give_back(command_buffer, buffer);
+  if (--unread_images == 0) give_back(*home, buffer);
 }
 
 void ImageObject::set_read_count(NS::UInteger count) {
@@ -175,7 +176,7 @@ std::vector<ImageObject*> temporary_images(MTL::CommandBuffer* command_buffer, c
     foundation::report_misuse(call, status.error());
     return {};
   }
-  const auto block = std::make_shared<TemporaryBlock>(TemporaryBlock{command_buffer, buffer, count});
+  const auto block = std::make_shared<TemporaryBlock>(TemporaryBlock{temporary_home(command_buffer), buffer, count});
   std::vector<ImageObject*> images;
   for (size_t i = 0; i < count; ++i) {
     auto* image = new ImageObject;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mps/core/operand.hpp"
+#include "mps/core/temporary_memory.hpp"
 
 namespace metalloid::mps {
 
@@ -33,7 +34,7 @@ MTL::PixelFormat pixel_format_of(const ImageShape& shape);
 
 // The memory of temporary images, of one or of a batch; it goes back when all of them have been read for the last time.
 struct TemporaryBlock {
-  MTL::CommandBuffer* command_buffer = nullptr;
+  TemporaryHomePointer home;
   MTL::Buffer* buffer = nullptr;
   size_t unread_images = 0;
 

@@ -21,11 +21,13 @@ HostStrides strides_of(MPS::DataLayout layout, size_t number, size_t channels, s
   return {number, bytes_per_row, bytes_per_image};
 }
 
-Status check(const ImageObject& image, MTL::Region region, const MPS::ImageReadWriteParams& channels, size_t index,
-             const void* bytes) {
+Status check(const ImageObject& image, MPS::DataLayout layout, MTL::Region region,
+             const MPS::ImageReadWriteParams& channels, size_t index, const void* bytes) {
   const ImageShape& shape = image.shape;
   const auto beyond = [](size_t first, size_t count, size_t limit) { return count > limit || first > limit - count; };
   if (!bytes) return Error{"dataBytes is null"};
+  if (layout != MPS::DataLayoutHeightxWidthxFeatureChannels && layout != MPS::DataLayoutFeatureChannelsxHeightxWidth)
+    return Error{fmt::format("there is no dataLayout {}", size_t(layout))};
   if (index >= shape.images) return Error{fmt::format("imageIndex ({}) is not among {} images", index, shape.images)};
   if (beyond(region.origin.x, region.size.width, shape.width) ||
       beyond(region.origin.y, region.size.height, shape.height))
@@ -71,7 +73,7 @@ void for_each_run(const ImageObject* image, const char* call, Bytes* bytes, MPS:
                   size_t index, const Transfer& transfer) {
   if (!image) return;
   const Status status = image->block ? Status(Error{"the host does not see temporary images"})
-                                     : check(*image, region, channels, index, bytes);
+                                     : check(*image, layout, region, channels, index, bytes);
   const Result<HostImage> host = status ? host_image(*image, index) : Result<HostImage>(Error{status.error()});
   if (!host) return foundation::report_misuse(call, host.error());
   const size_t count = channels.numberOfFeatureChannelsToReadWrite, number = host->number;

@@ -118,6 +118,12 @@ std::vector<Piece> pieces_of(std::span<ImageObject* const> images, ImageArea reg
   return pieces;
 }
 
+Status check_life(const ImageObject& image, const Encoding& encoding) {
+  if (!image.block) return success();
+  const Status status = check_home(image.block->home, image.read_count, encoding.command_buffer());
+  return status ? success() : Status(Error{"it " + status.error()});
+}
+
 }  // namespace
 
 KernelImageTensor for_kernel(const ImageTensor& tensor) {
@@ -160,8 +166,7 @@ ImageTensor ImageWork::scratch_tensor(size_t images, size_t height, size_t width
 Result<ImageTensor> ImageWork::source(std::span<ImageObject* const> images, const ImageArea& region,
                                       MPS::DataType type) {
   for (ImageObject* image : images) {
-    if (image->block && image->read_count == 0)
-      return Error{"a temporary image is read whose readCount is 0: its memory is used by others"};
+    if (auto status = check_life(*image, encoding_); !status) return Error{status.error()};
     encoding_.keep(keeper_of(*image));
     if (image->is_copy_of_texture) copy_from_texture(encoding_, *image);
   }
@@ -183,8 +188,7 @@ Result<ImageTensor> ImageWork::destination(std::span<ImageObject* const> images,
                                            MPS::DataType type) {
   bool has_textures = false;
   for (ImageObject* image : images) {
-    if (image->block && image->read_count == 0)
-      return Error{"a temporary image is written whose readCount is 0: its memory is used by others"};
+    if (auto status = check_life(*image, encoding_); !status) return Error{status.error()};
     encoding_.keep(keeper_of(*image));
     has_textures |= image->is_copy_of_texture;
   }
@@ -239,6 +243,25 @@ ImageTensor ImageWork::packed(const ImageTensor& source) {
   encode_copy(encoding_, {source, format_of(source.type)}, {copy, format_of(source.type)}, copy.pixel_stride, 0, 0,
               MPS::ImageEdgeModeZero);
   return copy;
+}
+
+ImageTensor ImageWork::apart(const ImageTensor& source, const ImageTensor& result) {
+  const auto image_bytes = [](const ImageTensor& tensor) {
+    return ((tensor.height - 1) * tensor.row_stride + (tensor.width - 1) * tensor.pixel_stride + tensor.channels) *
+           tensor.number_bytes();
+  };
+  const auto bytes = [&](const ImageTensor& tensor) {
+    return (tensor.images - 1) * tensor.image_stride * tensor.number_bytes() + image_bytes(tensor);
+  };
+  const size_t number = source.number_bytes();
+  const bool is_apart = are_apart(source.place, bytes(source), result.place, bytes(result)) ||
+                        (source.image_stride == result.image_stride && source.images > 1 &&
+                         take_turns(source.place, image_bytes(source), result.place, image_bytes(result),
+                                    source.image_stride * number)) ||
+                        (source.pixel_stride == result.pixel_stride &&
+                         take_turns(source.place, source.channels * number, result.place, result.channels * number,
+                                    source.pixel_stride * number));
+  return is_apart ? source : packed(source);
 }
 
 Status check_edge_mode(MPS::ImageEdgeMode mode, const char* name) {

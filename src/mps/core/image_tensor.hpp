@@ -62,6 +62,8 @@ class ImageWork {
   // Writes those pixels into a tensor of the same type; channels that the source does not have become 0.
   void copy(const ImageTensor& source, const ImageTensor& result, NS::Integer x, NS::Integer y,
             MPS::ImageEdgeMode edge_mode);
+  // The source, or a copy of it where the result would be written over it.
+  ImageTensor apart(const ImageTensor& source, const ImageTensor& result);
   // The same numbers, their pixels filled up with zeros and without gaps.
   ImageTensor packed(const ImageTensor& source);
   void finish();

@@ -6,18 +6,17 @@
 
 #include "foundation/misuse.hpp"
 #include "mps/core/data_type.hpp"
-#include "mps/core/temporary_memory.hpp"
 
 namespace metalloid::mps {
 
 void TemporaryLife::set_read_count(NS::UInteger count, MTL::Buffer* memory) {
-  if (!command_buffer || read_count == 0) return;
+  if (!home || read_count == 0) return;
   read_count = count;
-  if (count == 0) give_back(command_buffer, memory);
+  if (count == 0) give_back(*home, memory);
 }
 
 void TemporaryLife::read(MTL::Buffer* memory) {
-  if (command_buffer && read_count > 0) set_read_count(read_count - 1, memory);
+  if (home && read_count > 0) set_read_count(read_count - 1, memory);
 }
 
 Operand MatrixObject::at(size_t matrix, size_t row, size_t column) const {
@@ -60,8 +59,8 @@ size_t best_row_bytes(size_t columns, MPS::DataType type) {
 // Bytes from a matrix's first to its last; rows need not be filled up.
 size_t total_bytes(const MatrixLayout& layout) {
   if (layout.rows == 0 || layout.columns == 0 || layout.matrices == 0) return 0;
-  return (layout.matrices - 1) * layout.matrix_bytes + (layout.rows - 1) * layout.row_bytes +
-         bytes_of(layout.type, layout.columns);
+  return plus(plus(times(layout.matrices - 1, layout.matrix_bytes), times(layout.rows - 1, layout.row_bytes)),
+              bytes_of(layout.type, layout.columns));
 }
 
 Status check(const MatrixLayout& layout) {
@@ -76,7 +75,7 @@ Status check(const MatrixLayout& layout) {
   if (const size_t number = bits_of(layout.type) / 8; number && layout.row_bytes % number)
     return Error{fmt::format("rowBytes ({}) is not a multiple of the {} bytes of a {}", layout.row_bytes, number,
                              name_of(layout.type))};
-  if (layout.matrices > 1 && layout.matrix_bytes < layout.rows * layout.row_bytes)
+  if (layout.matrices > 1 && layout.matrix_bytes < times(layout.rows, layout.row_bytes))
     return Error{fmt::format("matrixBytes ({}) is less than {} rows of {} bytes", layout.matrix_bytes, layout.rows,
                              layout.row_bytes)};
   return success();
@@ -118,7 +117,7 @@ Status check(const VectorDescriptorObject& vectors) {
 }
 
 size_t total_bytes(const VectorDescriptorObject& vectors) {
-  return (vectors.vectors - 1) * vectors.vector_bytes + bytes_of(vectors.type, vectors.length);
+  return plus(times(vectors.vectors - 1, vectors.vector_bytes), bytes_of(vectors.type, vectors.length));
 }
 
 MPS::Vector* init(VectorObject* self, NS::SharedPtr<MTL::Buffer> buffer, size_t offset,
@@ -392,7 +391,7 @@ TemporaryMatrix* TemporaryMatrix::temporaryMatrix(MTL::CommandBuffer* commandBuf
   if (const Status status = check(layout); !status) return refused(self, call, status.error());
   MTL::Buffer* buffer = temporary_buffer(commandBuffer, total_bytes(layout));
   if (!buffer) return refused(self, call, fmt::format("there is no memory for {} bytes", total_bytes(layout)));
-  self->life.command_buffer = commandBuffer;
+  self->life.home = temporary_home(commandBuffer);
   mps::init(self, NS::RetainPtr(buffer), 0, layout);
   return foundation::autoreleased(static_cast<TemporaryMatrix*>(self));
 }
@@ -418,7 +417,7 @@ TemporaryVector* TemporaryVector::temporaryVector(MTL::CommandBuffer* commandBuf
   const size_t bytes = total_bytes(*body(descriptor));
   MTL::Buffer* buffer = temporary_buffer(commandBuffer, bytes);
   if (!buffer) return refused(self, call, fmt::format("there is no memory for {} bytes", bytes));
-  self->life.command_buffer = commandBuffer;
+  self->life.home = temporary_home(commandBuffer);
   mps::init(self, NS::RetainPtr(buffer), 0, *body(descriptor));
   return foundation::autoreleased(static_cast<TemporaryVector*>(self));
 }

@@ -8,13 +8,14 @@
 
 #include "mps/core/kernel.hpp"
 #include "mps/core/operand.hpp"
+#include "mps/core/temporary_memory.hpp"
 
 namespace metalloid::mps {
 
-// The command buffer that a temporary object lives in, and how often it will still be read there. Reading it for the
-// last time gives its memory back.
+// Where a temporary object lives, and how often it will still be read there. Reading it for the last time gives its
+// memory back.
 struct TemporaryLife {
-  MTL::CommandBuffer* command_buffer = nullptr;  // null: not temporary
+  TemporaryHomePointer home;
   NS::UInteger read_count = 1;
 
   void set_read_count(NS::UInteger count, MTL::Buffer* memory);
@@ -37,7 +38,7 @@ class MatrixObject final : public MPS::TemporaryMatrix {
   // The number at this place.
   Operand at(size_t matrix, size_t row, size_t column) const;
   void was_read() { life.read(buffer.get()); }
-  const char* className() const override { return life.command_buffer ? "MPSTemporaryMatrix" : "MPSMatrix"; }
+  const char* className() const override { return life.home ? "MPSTemporaryMatrix" : "MPSMatrix"; }
 };
 
 class VectorObject final : public MPS::TemporaryVector {
@@ -50,7 +51,7 @@ class VectorObject final : public MPS::TemporaryVector {
 
   Operand at(size_t vector, size_t element) const;
   void was_read() { life.read(buffer.get()); }
-  const char* className() const override { return life.command_buffer ? "MPSTemporaryVector" : "MPSVector"; }
+  const char* className() const override { return life.home ? "MPSTemporaryVector" : "MPSVector"; }
 };
 
 // Null stays null.

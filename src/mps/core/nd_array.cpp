@@ -25,7 +25,7 @@ NS::SharedPtr<MPS::NDArray> new_temporary_array(MTL::CommandBuffer* command_buff
   auto* array = new NDArrayObject;
   array->buffer = NS::RetainPtr(memory);
   array->layout = layout;
-  array->life.command_buffer = command_buffer;
+  array->life.home = temporary_home(command_buffer);
   return NS::TransferPtr(static_cast<MPS::NDArray*>(array));
 }
 

@@ -42,7 +42,7 @@ class NDArrayObject final : public MPS::TemporaryNDArray {
 
   Operand first() const { return {buffer.get(), offset}; }
   void was_read();
-  const char* className() const override { return life.command_buffer ? "MPSTemporaryNDArray" : "MPSNDArray"; }
+  const char* className() const override { return life.home ? "MPSTemporaryNDArray" : "MPSNDArray"; }
 };
 
 inline NDArrayObject* body(const MPS::NDArray* array) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "foundation/array.hpp"
 #include "foundation/misuse.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/nd_array.hpp"
@@ -15,9 +16,9 @@ size_t NDArrayLayout::count() const {
 }
 
 size_t NDArrayLayout::bytes() const {
-  size_t last = 0;
-  for (size_t i = 0; i < lengths.size(); ++i) last += (lengths[i] - 1) * size_t(strides[i]);
-  return bytes_of(type, last + 1);
+  size_t numbers = 1;
+  for (size_t i = 0; i < lengths.size(); ++i) numbers = plus(numbers, times(lengths[i] - 1, size_t(strides[i])));
+  return bytes_of(type, numbers);
 }
 
 NDArrayLayout layout_of(MPS::DataType type, std::vector<size_t> lengths, bool packed_rows) {
@@ -26,9 +27,9 @@ NDArrayLayout layout_of(MPS::DataType type, std::vector<size_t> lengths, bool pa
   size_t next = 1;
   for (size_t i = 0; i < layout.lengths.size(); ++i) {
     layout.strides.push_back(ptrdiff_t(next));
-    next *= layout.lengths[i];
+    next = times(next, layout.lengths[i]);
     if (i == 0 && layout.lengths.size() > 1 && !packed_rows)
-      while (bits_of(type) * next % (row_alignment * 8) != 0) ++next;
+      while (bits_of(type) * next % (row_alignment * 8) != 0) next = plus(next, 1);
   }
   return layout;
 }
@@ -57,7 +58,7 @@ namespace {
 std::vector<NS::UInteger> sizes_of(const NS::Array* shape) {
   std::vector<NS::UInteger> sizes;
   for (NS::UInteger i = shape ? shape->count() : 0; i > 0; --i)
-    sizes.push_back(shape->object<NS::Number>(i - 1)->unsignedIntegerValue());
+    sizes.push_back(foundation::element_of<NS::Number>(shape, i - 1)->unsignedIntegerValue());  // 0 of what is none
   return sizes;
 }
 

@@ -1,20 +1,39 @@
 #include "mps/core/nd_array_kernel.hpp"
 
+#include <fmt/format.h>
+
+#include "foundation/array.hpp"
+
 namespace metalloid::mps {
 namespace {
 
 Result<std::vector<NDArrayObject*>> arrays_of(const NS::Array* sources) {
   if (!sources) return Error{"sourceArrays is null"};
   std::vector<NDArrayObject*> arrays;
-  for (NS::UInteger i = 0; i < sources->count(); ++i)
-    arrays.push_back(body(static_cast<const MPS::NDArray*>(sources->object(i))));
+  for (NS::UInteger i = 0; i < sources->count(); ++i) {
+    arrays.push_back(foundation::element_of<NDArrayObject>(sources, i));
+    if (!arrays.back()) return Error{fmt::format("sourceArrays[{}] is no array", i)};
+  }
   return arrays;
+}
+
+const TemporaryLife& life_of(const NDArrayObject& array) {
+  return array.parent ? life_of(*body(array.parent.get())) : array.life;
+}
+
+Status check_life(const Encoding& encoding, const NDArrayObject& array, const char* name) {
+  const TemporaryLife& life = life_of(array);
+  const Status status = check_home(life.home, life.read_count, encoding.command_buffer());
+  return status ? success() : Status(Error{fmt::format("{} {}", name, status.error())});
 }
 
 Status encode(Encoding& encoding, NDArrayKernelPart& self, const NS::Array* source_arrays, NDArrayObject* result) {
   if (!result) return Error{"destinationArray is null"};
   const auto sources = arrays_of(source_arrays);
   if (!sources) return Error{sources.error()};
+  for (const NDArrayObject* source : *sources)
+    if (const Status status = check_life(encoding, *source, "one of sourceArrays"); !status) return status;
+  if (const Status status = check_life(encoding, *result, "destinationArray"); !status) return status;
   if (const Status status = self.encode(encoding, *sources, *result); !status) return status;
   for (NDArrayObject* source : *sources) source->was_read();
   return success();

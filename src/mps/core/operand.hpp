@@ -23,4 +23,16 @@ inline size_t common_alignment(std::initializer_list<Operand> operands, size_t m
   return together & -together;
 }
 
+// Runs of bytes that have none in common.
+inline bool are_apart(const Operand& a, size_t a_bytes, const Operand& b, size_t b_bytes) {
+  return a.buffer != b.buffer || a.offset + a_bytes <= b.offset || b.offset + b_bytes <= a.offset;
+}
+// Those that come again after every `period` bytes, such as columns of one matrix.
+inline bool take_turns(const Operand& a, size_t a_bytes, const Operand& b, size_t b_bytes, size_t period) {
+  if (a.buffer != b.buffer) return true;
+  if (period == 0) return false;
+  const size_t distance = (b.offset % period + period - a.offset % period) % period;
+  return a_bytes <= distance && b_bytes <= period - distance;
+}
+
 }  // namespace metalloid::mps

@@ -15,7 +15,7 @@ namespace metalloid::mps {
 
 void StatePart::set_device(MTL::Device* owner, MTL::CommandBuffer* temporary_in) {
   device = NS::RetainPtr(owner);
-  command_buffer = temporary_in;
+  home = temporary_in ? temporary_home(temporary_in) : nullptr;
   read_count = temporary_in ? 1 : 0;
 }
 
@@ -25,7 +25,7 @@ MTL::Resource* StatePart::resource(size_t index) {
   if (resource.made) return resource.made.get();
   if (resource.texture)
     resource.made = NS::TransferPtr<MTL::Resource>(device->newTexture(resource.texture.get()));
-  else if (command_buffer)
+  else if (MTL::CommandBuffer* const command_buffer = home ? home->command_buffer.load() : nullptr)
     resource.made = NS::RetainPtr<MTL::Resource>(temporary_buffer(command_buffer, resource.buffer_bytes));
   else
     resource.made =
@@ -34,12 +34,12 @@ MTL::Resource* StatePart::resource(size_t index) {
 }
 
 void StatePart::set_read_count(NS::UInteger count) {
-  if (!command_buffer || read_count == 0) return;
+  if (!home || read_count == 0) return;
   read_count = count;
   if (count > 0) return;
   for (const StateResource& resource : resources)
     if (resource.made && !resource.texture && !resource.is_shared)
-      give_back(command_buffer, static_cast<MTL::Buffer*>(resource.made.get()));
+      give_back(*home, static_cast<MTL::Buffer*>(resource.made.get()));
 }
 
 std::vector<MPS::State*> states_of(const MPS::StateBatch* batch) {
@@ -168,7 +168,11 @@ State* State::init(const MTL::Resource* resource) {
 State* State::init(const NS::Array* resources) {
   StatePart* self = body(this);
   for (NS::UInteger i = 0; self && resources && i < resources->count(); ++i) {
-    const auto* resource = resources->object<MTL::Resource>(i);
+    const auto* resource = foundation::element_of<MTL::Resource>(resources, i);
+    if (!resource) {
+      foundation::report_misuse("-[MPSState initWithResources:]", fmt::format("resources[{}] is no resource", i));
+      return foundation::failed_init(this);
+    }
     if (i == 0) self->set_device(resource->device(), nullptr);
     self->resources.push_back(existing(resource));
   }
@@ -214,7 +218,7 @@ void State::setReadCount(NS::UInteger readCount) {
 }
 bool State::isTemporary() const {
   const auto* self = body(this);
-  return self && self->command_buffer;
+  return self && self->home;
 }
 NS::String* State::label() const {
   const auto* self = body(this);

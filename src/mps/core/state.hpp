@@ -24,7 +24,7 @@ class StatePart {
 
   NS::SharedPtr<MTL::Device> device;
   std::vector<StateResource> resources;
-  MTL::CommandBuffer* command_buffer = nullptr;  // null: not temporary
+  TemporaryHomePointer home;
   NS::UInteger read_count = 0;
   NS::SharedPtr<NS::String> label;
 
@@ -35,7 +35,7 @@ class StatePart {
   void add_buffer(size_t bytes) { resources.push_back({.buffer_bytes = bytes}); }
   void set_read_count(NS::UInteger count);
   void was_read() {
-    if (command_buffer && read_count > 0) set_read_count(read_count - 1);
+    if (home && read_count > 0) set_read_count(read_count - 1);
   }
 };
 

@@ -63,15 +63,19 @@ std::unordered_map<const MTL::CommandBuffer*, TemporaryMemory*>& owners() {
 // What one command buffer has; the command buffer keeps it, and it goes when the commands are done.
 class TemporaryMemory final : public NS::Object {
  public:
-  explicit TemporaryMemory(const MTL::CommandBuffer* owner) : owner_(owner) {}
+  explicit TemporaryMemory(MTL::CommandBuffer* owner) { home_->command_buffer = owner; }
   ~TemporaryMemory() override {
     {
       std::lock_guard lock(owners_mutex);
-      const auto entry = owners().find(owner_);
+      const auto entry = owners().find(home_->command_buffer);
       if (entry != owners().end() && entry->second == this) owners().erase(entry);
+      home_->command_buffer = nullptr;
     }
     pool().give(std::move(all_));
   }
+
+  TemporaryHomePointer home() const { return home_; }
+  void move_to(MTL::CommandBuffer* owner) { home_->command_buffer = owner; }
 
   MTL::Buffer* take(MTL::Device* device, size_t bytes) {
     bytes = std::bit_ceil(std::max<size_t>(bytes, 256));
@@ -90,7 +94,7 @@ class TemporaryMemory final : public NS::Object {
   void give_back(MTL::Buffer* buffer) { free_.push_back(buffer); }
 
  private:
-  const MTL::CommandBuffer* const owner_;
+  const std::shared_ptr<TemporaryHome> home_ = std::make_shared<TemporaryHome>();
   Buffers all_;
   std::vector<MTL::Buffer*> free_;
 };
@@ -114,6 +118,33 @@ MTL::Buffer* temporary_buffer(MTL::CommandBuffer* command_buffer, size_t bytes) 
 
 void give_back(MTL::CommandBuffer* command_buffer, MTL::Buffer* buffer) {
   memory_of(command_buffer)->give_back(buffer);
+}
+
+void give_back(const TemporaryHome& home, MTL::Buffer* buffer) {
+  std::lock_guard lock(owners_mutex);
+  if (const auto entry = owners().find(home.command_buffer); entry != owners().end()) entry->second->give_back(buffer);
+}
+
+void move_temporary_memory(MTL::CommandBuffer* from, MTL::CommandBuffer* to) {
+  std::lock_guard lock(owners_mutex);
+  auto entry = owners().extract(from);
+  if (entry.empty()) return;
+  TemporaryMemory* memory = entry.mapped();
+  memory->move_to(to);
+  metal::body(to)->keep_always(memory);
+  entry.key() = to;
+  owners().insert(std::move(entry));
+}
+
+TemporaryHomePointer temporary_home(MTL::CommandBuffer* command_buffer) {
+  return memory_of(command_buffer)->home();
+}
+
+Status check_home(const TemporaryHomePointer& home, NS::UInteger read_count, const MTL::CommandBuffer* command_buffer) {
+  if (!home) return success();
+  if (home->command_buffer != command_buffer) return Error{"is temporary, and of another command buffer"};
+  if (read_count == 0) return Error{"is temporary, and has been read as often as its readCount allowed"};
+  return success();
 }
 
 }  // namespace metalloid::mps

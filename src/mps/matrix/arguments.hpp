@@ -11,6 +11,8 @@
 
 namespace metalloid::mps {
 
+class Encoding;
+
 // From row to row and from matrix to matrix, in numbers, as kernels are given it (kernels/rows.h).
 struct RowStrides {
   uint64_t row = 0, matrix = 0;
@@ -34,10 +36,19 @@ struct VectorView {
   explicit operator bool() const { return object != nullptr; }
 };
 
+// Where the matrices of a batch lie, in bytes.
+struct MatrixPlace {
+  Operand first;
+  size_t rows = 0, row_bytes = 0, row_stride = 0, matrix_stride = 0;
+
+  size_t matrix_bytes() const { return (rows - 1) * row_stride + row_bytes; }
+};
+bool are_apart(const MatrixPlace& a, const MatrixPlace& b, size_t matrices);
+
 class Arguments {
  public:
-  explicit Arguments(NS::UInteger batch_start = 0, NS::UInteger batch_size = NS::UIntegerMax)
-      : batch_start_(batch_start), batch_size_(batch_size) {}
+  explicit Arguments(const Encoding& encoding, NS::UInteger batch_start = 0, NS::UInteger batch_size = NS::UIntegerMax)
+      : encoding_(encoding), batch_start_(batch_start), batch_size_(batch_size) {}
 
   // A matrix from an origin on, whose x is the row and whose y is the column.
   MatrixView matrix(const MPS::Matrix* matrix, MTL::Origin origin, const char* name);
@@ -49,6 +60,10 @@ class Arguments {
   void has_room(const MatrixView& view, size_t rows, size_t columns, const char* name);
   void is_floating_point(MPS::DataType type, const char* name);
   void is_of_type(MPS::DataType type, MPS::DataType wanted, const char* name);
+  // Whether this much of the result can be written while the source is read number by number: where the source itself
+  // is, or elsewhere.
+  void may_be_written(const MatrixView& result, const char* name, const MatrixView& source, const char* source_name,
+                      size_t rows, size_t columns);
 
   template <class... Values>
   void require(bool condition, fmt::format_string<Values...> rule, Values&&... values) {
@@ -59,6 +74,9 @@ class Arguments {
   explicit operator bool() const { return !error_; }
 
  private:
+  void is_alive(const TemporaryLife& life, const char* name);
+
+  const Encoding& encoding_;
   const NS::UInteger batch_start_, batch_size_;
   std::optional<Error> error_;
 };

@@ -87,13 +87,14 @@ void encode_by_blocks(Encoding& encoding, const BatchNormalizationPart& self, co
 void encode(Encoding& encoding, const BatchNormalizationPart& self, const MPS::Matrix* input_matrix,
             const MPS::Vector* mean, const MPS::Vector* variance, const MPS::Vector* gamma, const MPS::Vector* beta,
             const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input_matrix, self.source_origin, "inputMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
   const size_t rows = std::min(self.rows, source.rows), columns = std::min(self.columns, source.columns);
   arguments.is_floating_point(source.type, "inputMatrix");
   arguments.is_of_type(result.type, source.type, "resultMatrix");
   arguments.has_room(result, rows, columns, "resultMatrix");
+  arguments.may_be_written(result, "resultMatrix", source, "inputMatrix", rows, columns);
   const Vectors vectors = check_vectors(arguments, columns, source.type, mean, variance, gamma, beta);
   if (!encoding.check(arguments.status())) return;
 
@@ -109,7 +110,7 @@ void encode(Encoding& encoding, const BatchNormalizationGradientPart& self, cons
             const MPS::Matrix* input_matrix, const MPS::Vector* mean, const MPS::Vector* variance,
             const MPS::Vector* gamma, const MPS::Vector* beta, const MPS::Matrix* data_matrix,
             const MPS::Vector* gamma_vector, const MPS::Vector* beta_vector) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView input = arguments.matrix(input_matrix, self.secondary_origin, "inputMatrix");
   const MatrixView data = arguments.matrix(data_matrix, self.result_origin, "resultGradientForDataMatrix");
@@ -119,6 +120,8 @@ void encode(Encoding& encoding, const BatchNormalizationGradientPart& self, cons
   arguments.is_of_type(input.type, gradient.type, "inputMatrix");
   arguments.is_of_type(data.type, gradient.type, "resultGradientForDataMatrix");
   arguments.has_room(data, rows, columns, "resultGradientForDataMatrix");
+  arguments.may_be_written(data, "resultGradientForDataMatrix", gradient, "gradientMatrix", rows, columns);
+  arguments.may_be_written(data, "resultGradientForDataMatrix", input, "inputMatrix", rows, columns);
   arguments.require(gradient.matrices == 1 && input.matrices == 1,
                     "gradientMatrix and inputMatrix must be one matrix each: choose it with batchStart and batchSize");
   const Vectors vectors = check_vectors(arguments, columns, gradient.type, mean, variance, gamma, beta);

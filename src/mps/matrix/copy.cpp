@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "foundation/array.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/core/properties.hpp"
@@ -28,6 +29,7 @@ class MatrixCopyDescriptorObject final : public MPS::MatrixCopyDescriptor {
   std::vector<Operation> operations;
   NS::SharedPtr<MTL::Buffer> offsets;
   size_t first_offset = 0;  // bytes
+  bool has_own_offsets = false;
 
   const char* className() const override { return "MPSMatrixCopyDescriptor"; }
 };
@@ -63,10 +65,31 @@ Permutation permutation(Arguments& arguments, const MPS::Vector* indices, size_t
   return {view.first + offset * sizeof(uint32_t), true};
 }
 
+// Of what is copied, which may not be written where something else is still to be read.
+void check_overlap(Arguments& arguments, const MatrixCopyPart& self, const MatrixView& source,
+                   const MatrixView& destination, const MPS::MatrixCopyOffsets& offsets) {
+  if (!arguments) return;
+  const auto part = [&](const MatrixView& view, size_t row, size_t column, bool transposed) {
+    if (transposed) std::swap(row, column);
+    const size_t rows = transposed ? self.columns : self.rows, columns = transposed ? self.rows : self.columns;
+    if (row >= view.rows || column >= view.columns) return MatrixPlace{};
+    return MatrixPlace{view.first + bytes_of(view.type, row * view.strides.row + column),
+                       std::min(rows, view.rows - row), bytes_of(view.type, std::min(columns, view.columns - column)),
+                       bytes_of(view.type, view.strides.row), 0};
+  };
+  const MatrixPlace from = part(source, offsets.sourceRowOffset, offsets.sourceColumnOffset, self.sources_transposed);
+  const MatrixPlace to =
+      part(destination, offsets.destinationRowOffset, offsets.destinationColumnOffset, self.destinations_transposed);
+  if (from.rows == 0 || to.rows == 0) return;
+  const bool stays = from.first == to.first && from.row_stride == to.row_stride && source.type == destination.type &&
+                     self.sources_transposed == self.destinations_transposed;
+  arguments.require(stays || are_apart(from, to, 1), "a destination matrix overlaps its source");
+}
+
 void encode(Encoding& encoding, const MatrixCopyPart& self, const MPS::MatrixCopyDescriptor* descriptor,
             const MPS::Vector* row_indices, size_t row_offset, const MPS::Vector* column_indices,
             size_t column_offset) {
-  Arguments arguments;
+  Arguments arguments(encoding);
   arguments.require(descriptor != nullptr, "copyDescriptor is null");
   const Permutation rows = permutation(arguments, row_indices, row_offset, self.rows, "rowPermuteIndices");
   const Permutation columns =
@@ -82,6 +105,9 @@ void encode(Encoding& encoding, const MatrixCopyPart& self, const MPS::MatrixCop
       arguments.is_floating_point(source.type, "a source matrix whose destination has another type");
       arguments.is_floating_point(destination.type, "a destination matrix whose source has another type");
     }
+    if (copies.has_own_offsets && !rows.there && !columns.there)
+      check_overlap(arguments, self, source, destination,
+                    static_cast<const MPS::MatrixCopyOffsets*>(copies.offsets->contents())[i]);
     if (!encoding.check(arguments.status())) return;
     Shape shape{uint32_t(self.rows),        uint32_t(self.columns),
                 uint32_t(source.rows),      uint32_t(source.columns),
@@ -137,6 +163,7 @@ MatrixCopyDescriptor* MatrixCopyDescriptor::init(MTL::Device* device, NS::UInteg
                               "device is null, or count is 0 or more than there is memory for");
     return foundation::failed_init(this);
   }
+  self->has_own_offsets = true;
   self->operations.resize(count);
   return this;
 }
@@ -153,9 +180,10 @@ MatrixCopyDescriptor* MatrixCopyDescriptor::init(const NS::Array* sourceMatrices
     return foundation::failed_init(this);
   }
   if (!offsets) {
-    if (!init(sourceMatrices->object<Matrix>(0)->device(), count)) return nullptr;  // which are 0
+    if (!init(foundation::element_of<Matrix>(sourceMatrices, 0)->device(), count)) return nullptr;  // which are 0
   } else if (offsets->dataType() != DataTypeUInt32 || byteOffset % 16 ||
-             byteOffset + count * sizeof(MatrixCopyOffsets) > offsets->length() * sizeof(uint32_t)) {
+             byteOffset > offsets->length() * sizeof(uint32_t) ||
+             count * sizeof(MatrixCopyOffsets) > offsets->length() * sizeof(uint32_t) - byteOffset) {
     foundation::report_misuse(call, fmt::format("offsetVector must be UInt32 and have {} numbers from a multiple of 16 "
                                                 "bytes on",
                                                 4 * count));
@@ -166,8 +194,8 @@ MatrixCopyDescriptor* MatrixCopyDescriptor::init(const NS::Array* sourceMatrices
     self->operations.resize(count);
   }
   for (size_t i = 0; i < count; ++i)
-    self->operations[i] = {NS::RetainPtr(sourceMatrices->object<Matrix>(i)),
-                           NS::RetainPtr(destinationMatrices->object<Matrix>(i))};
+    self->operations[i] = {NS::RetainPtr(foundation::element_of<Matrix>(sourceMatrices, i)),
+                           NS::RetainPtr(foundation::element_of<Matrix>(destinationMatrices, i))};
   return this;
 }
 

@@ -31,11 +31,12 @@ struct DecompositionShape {
 
 void encode(Encoding& encoding, const DecompositionPart& self, const MPS::Matrix* source_matrix,
             const MPS::Matrix* result_matrix, const MPS::Matrix* pivot_indices, const MTL::Buffer* status) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(source_matrix, self.source_origin, "sourceMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
   arguments.has_room(source, self.rows, self.columns, "sourceMatrix");
   arguments.has_room(result, self.rows, self.columns, "resultMatrix");
+  arguments.may_be_written(result, "resultMatrix", source, "sourceMatrix", self.rows, self.columns);
   arguments.is_of_type(source.type, MPS::DataTypeFloat32, "sourceMatrix");
   arguments.is_of_type(result.type, MPS::DataTypeFloat32, "resultMatrix");
   size_t batch = std::min(source.matrices, result.matrices);

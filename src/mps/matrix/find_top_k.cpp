@@ -26,7 +26,7 @@ struct Shape {
 
 void encode(Encoding& encoding, const FindTopKPart& self, const MPS::Matrix* input, const MPS::Matrix* index_matrix,
             const MPS::Matrix* value_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input, self.source_origin, "inputMatrix");
   const MatrixView indices = arguments.matrix(index_matrix, self.result_origin, "resultIndexMatrix");
   const MatrixView values = arguments.matrix(value_matrix, self.result_origin, "resultValueMatrix");

@@ -32,7 +32,7 @@ using FullyConnectedGradientObject = Object<MPS::MatrixFullyConnectedGradient, F
 
 void encode(Encoding& encoding, FullyConnectedPart& self, const MPS::Matrix* input_matrix,
             const MPS::Matrix* weight_matrix, const MPS::Vector* bias_vector, const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView input = arguments.matrix(input_matrix, self.primary_origin, "inputMatrix");
   const MatrixView weights = arguments.matrix(weight_matrix, self.secondary_origin, "weightMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
@@ -45,7 +45,8 @@ void encode(Encoding& encoding, FullyConnectedPart& self, const MPS::Matrix* inp
   arguments.has_room(result, product.rows, product.columns, "resultMatrix");
   if (bias) arguments.is_of_type(bias.type, result.type, "biasVector");
   if (!encoding.check(arguments.status()) ||
-      !encoding.check(check_product_types(input.type, weights.type, result.type)))
+      !encoding.check(check_product_types(input.type, weights.type, result.type)) ||
+      !encoding.check(check_product(product, input.first, "inputMatrix", weights.first, "weightMatrix", result.first)))
     return;
 
   encode_product(encoding, self.primitives, product, input.first, weights.first, result.first);
@@ -61,7 +62,7 @@ void encode(Encoding& encoding, FullyConnectedPart& self, const MPS::Matrix* inp
 
 void encode_for_data(Encoding& encoding, FullyConnectedGradientPart& self, const MPS::Matrix* gradient_matrix,
                      const MPS::Matrix* weight_matrix, const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView weights = arguments.matrix(weight_matrix, self.secondary_origin, "weightMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultGradientForDataMatrix");
@@ -72,7 +73,9 @@ void encode_for_data(Encoding& encoding, FullyConnectedGradientPart& self, const
   product.columns = std::min(self.inputs, weights.rows);
   arguments.has_room(result, product.rows, product.columns, "resultGradientForDataMatrix");
   if (!encoding.check(arguments.status()) ||
-      !encoding.check(check_product_types(gradient.type, weights.type, result.type)))
+      !encoding.check(check_product_types(gradient.type, weights.type, result.type)) ||
+      !encoding.check(
+          check_product(product, gradient.first, "gradientMatrix", weights.first, "weightMatrix", result.first)))
     return;
   encode_product(encoding, self.primitives, product, gradient.first, weights.first, result.first);
   gradient.object->was_read();
@@ -82,7 +85,7 @@ void encode_for_data(Encoding& encoding, FullyConnectedGradientPart& self, const
 void encode_for_weights(Encoding& encoding, FullyConnectedGradientPart& self, const MPS::Matrix* gradient_matrix,
                         const MPS::Matrix* input_matrix, const MPS::Matrix* weight_result,
                         const MPS::Vector* bias_result) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView input = arguments.matrix(input_matrix, self.secondary_origin, "inputMatrix");
   const MatrixView result = arguments.matrix(weight_result, self.result_origin, "resultGradientForWeightMatrix");
@@ -95,7 +98,9 @@ void encode_for_weights(Encoding& encoding, FullyConnectedGradientPart& self, co
   arguments.has_room(result, product.rows, product.columns, "resultGradientForWeightMatrix");
   if (bias) arguments.is_of_type(bias.type, gradient.type, "resultGradientForBiasVector");
   if (!encoding.check(arguments.status()) ||
-      !encoding.check(check_product_types(input.type, gradient.type, result.type)))
+      !encoding.check(check_product_types(input.type, gradient.type, result.type)) ||
+      !encoding.check(
+          check_product(product, input.first, "inputMatrix", gradient.first, "gradientMatrix", result.first)))
     return;
   encode_product(encoding, self.primitives, product, input.first, gradient.first, result.first);
   if (bias) {

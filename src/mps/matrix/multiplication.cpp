@@ -23,7 +23,7 @@ using MultiplicationObject = Object<MPS::MatrixMultiplication, MultiplicationPar
 
 void encode(Encoding& encoding, MultiplicationPart& self, const MPS::Matrix* left_matrix,
             const MPS::Matrix* right_matrix, const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView left = arguments.matrix(left_matrix, self.left_origin, "leftMatrix");
   const MatrixView right = arguments.matrix(right_matrix, self.right_origin, "rightMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
@@ -34,7 +34,8 @@ void encode(Encoding& encoding, MultiplicationPart& self, const MPS::Matrix* lef
   has_room(left, product.rows, product.interior, product.transpose_left, "leftMatrix");
   has_room(right, product.interior, product.columns, product.transpose_right, "rightMatrix");
   has_room(result, product.rows, product.columns, false, "resultMatrix");
-  if (!encoding.check(arguments.status()) || !encoding.check(check_product_types(left.type, right.type, result.type)))
+  if (!encoding.check(arguments.status()) || !encoding.check(check_product_types(left.type, right.type, result.type)) ||
+      !encoding.check(check_product(product, left.first, "leftMatrix", right.first, "rightMatrix", result.first)))
     return;
 
   encode_product(encoding, self.primitives, product, left.first, right.first, result.first);

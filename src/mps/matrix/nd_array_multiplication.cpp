@@ -125,6 +125,10 @@ Status NDArrayMultiplicationPart::encode(Encoding& encoding, std::span<NDArrayOb
   product.result_batch_stride = size_t(c->layout.stride(2));
   // One product for all matrices along dimension 2, one after another along those beyond.
   std::vector<size_t> place(wanted->dimensions() > 3 ? wanted->dimensions() - 3 : 0, 0);
+  if (const Status status = check_product(product, a->first, "the first of sourceArrays", b->first,
+                                          "the second of sourceArrays", c->first);
+      !status)
+    return status;
   for (bool more = true; more;) {
     encode_product(encoding, primitives, product, matrix_at(*a, place), matrix_at(*b, place), matrix_at(*c, place));
     more = false;

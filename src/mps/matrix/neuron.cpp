@@ -76,7 +76,7 @@ void check_channels(Arguments& arguments, const NeuronHolder& holder, size_t col
 
 void encode(Encoding& encoding, const MatrixNeuronPart& self, const MPS::Matrix* input, const MPS::Vector* bias_vector,
             const MPS::Matrix* output) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input, self.source_origin, "inputMatrix");
   const size_t rows = std::min(self.rows, source.rows), columns = std::min(self.columns, source.columns);
   const VectorView bias = arguments.optional_vector(bias_vector, columns, "biasVector");
@@ -85,6 +85,7 @@ void encode(Encoding& encoding, const MatrixNeuronPart& self, const MPS::Matrix*
   arguments.is_of_type(result.type, source.type, "resultMatrix");
   if (bias) arguments.is_of_type(bias.type, source.type, "biasVector");
   arguments.has_room(result, rows, columns, "resultMatrix");
+  arguments.may_be_written(result, "resultMatrix", source, "inputMatrix", rows, columns);
   check_channels(arguments, self.holder, columns);
   if (!encoding.check(arguments.status())) return;
 
@@ -107,7 +108,7 @@ struct GradientShape {
 void encode(Encoding& encoding, const MatrixNeuronGradientPart& self, const MPS::Matrix* gradient_matrix,
             const MPS::Matrix* input_matrix, const MPS::Vector* bias_vector, const MPS::Matrix* data_matrix,
             const MPS::Vector* bias_gradient_vector) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView input = arguments.matrix(input_matrix, self.secondary_origin, "inputMatrix");
   const size_t rows = std::min({self.rows, gradient.rows, input.rows});
@@ -122,6 +123,8 @@ void encode(Encoding& encoding, const MatrixNeuronGradientPart& self, const MPS:
   if (bias) arguments.is_of_type(bias.type, gradient.type, "biasVector");
   if (bias_gradient) arguments.is_of_type(bias_gradient.type, gradient.type, "resultGradientForBiasVector");
   arguments.has_room(data, rows, columns, "resultGradientForDataMatrix");
+  arguments.may_be_written(data, "resultGradientForDataMatrix", gradient, "gradientMatrix", rows, columns);
+  arguments.may_be_written(data, "resultGradientForDataMatrix", input, "inputMatrix", rows, columns);
   check_channels(arguments, self.holder, columns);
   if (!encoding.check(arguments.status())) return;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "mps/core/data_type.hpp"
 #include "mps/core/device_kind.hpp"
@@ -190,6 +191,29 @@ Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataTyp
   return Error{fmt::format("resultMatrix has the type {}; a product of {} and {} is Float32, Float16{}",
                            name_of(result), name_of(left), name_of(right),
                            of_integers ? ", BFloat16 or Int32" : " or BFloat16")};
+}
+
+Status check_product(const MatrixProduct& product, Operand left, const char* left_name, Operand right,
+                     const char* right_name, Operand result) {
+  if (product.result_type == MPS::DataTypeInt32)
+    for (const auto& [factor, name] : {std::pair{product.alpha, "alpha"}, std::pair{product.beta, "beta"}})
+      if (!(std::trunc(factor) == factor && std::abs(factor) <= INT32_MAX))
+        return Error{fmt::format("{} is {}; it must be a whole number of Int32 where the result is", name, factor)};
+  const auto place = [](Operand first, MPS::DataType type, size_t rows, size_t columns, bool transposed, size_t stride,
+                        size_t matrix_stride) {
+    return MatrixPlace{first, transposed ? columns : rows, bytes_of(type, transposed ? rows : columns),
+                       bytes_of(type, stride), bytes_of(type, matrix_stride)};
+  };
+  const MatrixPlace c = place(result, product.result_type, product.rows, product.columns, false,
+                              product.result_row_stride, product.result_batch_stride);
+  const MatrixPlace a = place(left, product.left_type, product.rows, product.interior, product.transpose_left,
+                              product.left_row_stride, product.left_batch_stride);
+  const MatrixPlace b = place(right, product.right_type, product.interior, product.columns, product.transpose_right,
+                              product.right_row_stride, product.right_batch_stride);
+  for (const auto& [factor, name] : {std::pair{a, left_name}, std::pair{b, right_name}})
+    if (!are_apart(factor, c, product.batch))
+      return Error{fmt::format("the result overlaps {}, which is still read while it is written", name)};
+  return success();
 }
 
 void encode_product(Encoding& encoding, ProductPrimitives& primitives, const MatrixProduct& asked, Operand left,

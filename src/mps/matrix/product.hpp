@@ -39,7 +39,12 @@ MatrixProduct product_of(MatrixProduct product, const MatrixView& left, const Ma
 // Whether there is a product with these types, as errors say it.
 Status check_product_types(MPS::DataType left, MPS::DataType right, MPS::DataType result);
 
-// The types are ones that check_product_types() finds well.
+// Whether integers are multiplied by whole numbers, and the result may be written while the factors are read, whose
+// names errors give.
+Status check_product(const MatrixProduct& product, Operand left, const char* left_name, Operand right,
+                     const char* right_name, Operand result);
+
+// The types and places are ones that these find well.
 void encode_product(Encoding& encoding, ProductPrimitives& primitives, const MatrixProduct& product, Operand left,
                     Operand right, Operand result);
 

@@ -135,7 +135,7 @@ void MatrixRandom::encode(MTL::CommandBuffer* commandBuffer, const Matrix* desti
   if (!self) return;
   Encoding encoding(commandBuffer, *self, "MPS::MatrixRandom::encode");
   if (!encoding) return;
-  Arguments arguments(self->batch_start, self->batch_size);
+  Arguments arguments(encoding, self->batch_start, self->batch_size);
   const MatrixView matrix = arguments.matrix(destinationMatrix, {0, 0, 0}, "destinationMatrix");
   arguments.require(matrix.type == self->type, "destinationMatrix has the type {}, and destinationDataType is {}",
                     name_of(matrix.type), name_of(self->type));
@@ -148,7 +148,7 @@ void MatrixRandom::encode(MTL::CommandBuffer* commandBuffer, const Vector* desti
   if (!self) return;
   Encoding encoding(commandBuffer, *self, "MPS::MatrixRandom::encode");
   if (!encoding) return;
-  Arguments arguments;
+  Arguments arguments(encoding);
   const VectorView vector = arguments.vector(destinationVector, 1, "destinationVector");
   arguments.require(vector.type == self->type, "destinationVector has the type {}, and destinationDataType is {}",
                     name_of(vector.type), name_of(self->type));

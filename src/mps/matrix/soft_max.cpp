@@ -81,15 +81,16 @@ Kernel* init(Kernel* kernel, MTL::Device* device, bool logarithm, const char* ca
 }
 
 void encode(Encoding& encoding, const SoftMaxPart& self, const MPS::Matrix* input, const MPS::Matrix* output) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView source = arguments.matrix(input, self.source_origin, "inputMatrix");
   const MatrixView result = arguments.matrix(output, self.result_origin, "resultMatrix");
   arguments.is_floating_point(source.type, "inputMatrix");
   arguments.is_of_type(result.type, source.type, "resultMatrix");
-  if (!encoding.check(arguments.status())) return;
-
   const size_t columns = std::min({self.columns, source.columns, result.columns});
   const size_t rows = std::min({self.rows, source.rows, result.rows});
+  arguments.may_be_written(result, "resultMatrix", source, "inputMatrix", rows, columns);
+  if (!encoding.check(arguments.status())) return;
+
   encode_soft_max(encoding, self.logarithm, source, result,
                   {rows, columns, std::min(source.matrices, result.matrices)});
   source.object->was_read();
@@ -102,17 +103,19 @@ struct GradientShape {
 
 void encode(Encoding& encoding, const SoftMaxGradientPart& self, const MPS::Matrix* gradient_matrix,
             const MPS::Matrix* output_matrix, const MPS::Matrix* result_matrix) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView gradient = arguments.matrix(gradient_matrix, self.primary_origin, "gradientMatrix");
   const MatrixView output = arguments.matrix(output_matrix, self.secondary_origin, "forwardOutputMatrix");
   const MatrixView result = arguments.matrix(result_matrix, self.result_origin, "resultMatrix");
   arguments.is_floating_point(gradient.type, "gradientMatrix");
   arguments.is_of_type(output.type, gradient.type, "forwardOutputMatrix");
   arguments.is_of_type(result.type, gradient.type, "resultMatrix");
-  if (!encoding.check(arguments.status())) return;
-
   const size_t columns = std::min({self.columns, gradient.columns, output.columns, result.columns});
   const size_t rows = std::min({self.rows, gradient.rows, output.rows, result.rows});
+  arguments.may_be_written(result, "resultMatrix", gradient, "gradientMatrix", rows, columns);
+  arguments.may_be_written(result, "resultMatrix", output, "forwardOutputMatrix", rows, columns);
+  if (!encoding.check(arguments.status())) return;
+
   const MTL::Size threads = threads_for_row(encoding.device(), columns);
   encoding.dispatch({fmt::format("{}_{}", self.logarithm ? "log_soft_max_gradient" : "soft_max_gradient",
                                  metal_name_of(gradient.type))},

@@ -38,6 +38,7 @@ Equations equations_of(Arguments& arguments, const SolvePart& self, const MPS::M
   arguments.has_room(e.matrix, system.order, system.order, "sourceMatrix");
   arguments.has_room(e.right_hand_sides, e.rows, e.columns, "rightHandSideMatrix");
   arguments.has_room(e.solution, e.rows, e.columns, "solutionMatrix");
+  arguments.may_be_written(e.solution, "solutionMatrix", e.right_hand_sides, "rightHandSideMatrix", e.rows, e.columns);
   arguments.is_of_type(e.matrix.type, MPS::DataTypeFloat32, "sourceMatrix");
   arguments.is_of_type(e.right_hand_sides.type, MPS::DataTypeFloat32, "rightHandSideMatrix");
   arguments.is_of_type(e.solution.type, MPS::DataTypeFloat32, "solutionMatrix");
@@ -105,7 +106,7 @@ void were_read(const Equations& e) {
 
 void encode_triangular(Encoding& encoding, const SolvePart& self, const MPS::Matrix* matrix,
                        const MPS::Matrix* right_hand_sides, const MPS::Matrix* solution) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const Equations e = equations_of(arguments, self, matrix, right_hand_sides, solution);
   if (!encoding.check(arguments.status())) return;
   bring_rows(encoding, e, e.right_hand_sides, Exchanges::none);
@@ -116,7 +117,7 @@ void encode_triangular(Encoding& encoding, const SolvePart& self, const MPS::Mat
 // P A = L U: A X = B is L U X = P B, and A^T X = B is U^T L^T P X = B.
 void encode_lu(Encoding& encoding, const SolvePart& self, const MPS::Matrix* matrix,
                const MPS::Matrix* right_hand_sides, const MPS::Matrix* pivots, const MPS::Matrix* solution) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   Equations e = equations_of(arguments, self, matrix, right_hand_sides, solution);
   e.pivots = arguments.matrix(pivots, MTL::Origin(0, 0, 0), "pivotIndices");
   arguments.has_room(e.pivots, 1, self.system.order, "pivotIndices");
@@ -142,7 +143,7 @@ void encode_lu(Encoding& encoding, const SolvePart& self, const MPS::Matrix* mat
 // A = L L^T or A = U^T U.
 void encode_cholesky(Encoding& encoding, const SolvePart& self, const MPS::Matrix* matrix,
                      const MPS::Matrix* right_hand_sides, const MPS::Matrix* solution) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const Equations e = equations_of(arguments, self, matrix, right_hand_sides, solution);
   if (!encoding.check(arguments.status())) return;
   TriangularSystem first = self.system, second = self.system;

@@ -1,5 +1,6 @@
 #include <MetalPerformanceShaders/MPSMatrixSum.hpp>
 
+#include "foundation/array.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/matrix/arguments.hpp"
@@ -35,7 +36,7 @@ struct ResultShape {
 void encode(Encoding& encoding, const MatrixSumPart& self, const NS::Array* source_matrices,
             const MPS::Matrix* result_matrix, const MPS::Vector* scale_vector, const MPS::Vector* offset_vector,
             const MPS::Vector* bias_vector, size_t start) {
-  Arguments arguments;
+  Arguments arguments(encoding);
   arguments.require(source_matrices && source_matrices->count() >= self.count, "sourceMatrices must have {} matrices",
                     self.count);
   const MatrixView result = arguments.matrix(result_matrix, {0, 0, 0}, "resultMatrix");
@@ -49,8 +50,8 @@ void encode(Encoding& encoding, const MatrixSumPart& self, const NS::Array* sour
   if (bias) arguments.is_of_type(bias.type, result.type, "biasVector");
   std::vector<MatrixView> sources;
   for (size_t i = 0; i < self.count && arguments; ++i) {
-    const MatrixView source =
-        arguments.matrix(source_matrices->object<MPS::Matrix>(i), {0, 0, 0}, "a matrix of sourceMatrices");
+    const MatrixView source = arguments.matrix(foundation::element_of<MPS::Matrix>(source_matrices, i), {0, 0, 0},
+                                               "a matrix of sourceMatrices");
     arguments.is_of_type(source.type, result.type, "a matrix of sourceMatrices");
     if (!offsets)
       arguments.has_room(source, self.transpose ? self.columns : self.rows, self.transpose ? self.rows : self.columns,

@@ -49,7 +49,7 @@ size_t stride_of(const VectorView& view) {
 
 void encode(Encoding& encoding, const VectorMultiplicationPart& self, const MPS::Matrix* input_matrix,
             const MPS::Vector* input_vector, const MPS::Vector* result_vector) {
-  Arguments arguments(self.batch_start, self.batch_size);
+  Arguments arguments(encoding, self.batch_start, self.batch_size);
   const MatrixView matrix = arguments.matrix(input_matrix, self.primary_origin, "inputMatrix");
   const VectorView vector = arguments.vector(input_vector, self.columns, "inputVector");
   const VectorView result = arguments.vector(result_vector, self.rows, "resultVector");
@@ -67,6 +67,12 @@ void encode(Encoding& encoding, const VectorMultiplicationPart& self, const MPS:
 
   const size_t batch =
       std::min({matrix.matrices, vector.object->vectors - self.batch_start, result.object->vectors - self.batch_start});
+  const auto bytes = [&](const VectorView& view, size_t numbers) {
+    return (batch - 1) * view.object->vector_bytes + bytes_of(view.type, numbers);
+  };
+  arguments.require(are_apart(x, bytes(vector, self.columns), y, bytes(result, self.rows)),
+                    "resultVector overlaps inputVector, which is still read while it is written");
+  if (!encoding.check(arguments.status())) return;
   const size_t simdgroups = is_gpu(encoding.device()) ? 8 : 1;
   const size_t rows_of_group = self.transpose ? 128 : simdgroups * 4;
   encoding.dispatch({fmt::format("{}_{}_{}", self.transpose ? "gemv_transposed" : "gemv", metal_name_of(matrix.type),

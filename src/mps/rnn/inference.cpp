@@ -2,6 +2,7 @@
 // a piece goes through all layers before the next one begins.
 #include <algorithm>
 
+#include "foundation/array.hpp"
 #include "mps/core/properties.hpp"
 #include "mps/rnn/state.hpp"
 
@@ -155,7 +156,7 @@ void encode(Encoding& encoding, const RnnInferencePart& self, const NS::Array* s
             const NS::UInteger* destination_offsets, const MPS::RNNRecurrentMatrixState* input_state,
             NS::Array** output_states) {
   const std::vector<const Cell*> cells = cells_of(self.layers);
-  Arguments arguments;
+  Arguments arguments(encoding);
   are_stackable(arguments, self.layers);
   const Sequence source =
       sequence_of(arguments, source_matrices, source_offsets, cells.front()->inputs, "sourceMatrices");
@@ -192,7 +193,7 @@ void encode_bidirectional(Encoding& encoding, const RnnInferencePart& self, cons
   Layers forward, backward;
   for (const auto& layer : self.layers)
     (layer->direction == MPS::RNNSequenceDirectionForward ? forward : backward).push_back(layer);
-  Arguments arguments;
+  Arguments arguments(encoding);
   arguments.require(!forward.empty() && !backward.empty(),
                     "there must be layers of both directions, and all have the same layerSequenceDirection");
   if (!encoding.check(arguments.status())) return;
@@ -251,7 +252,7 @@ RNNMatrixInferenceLayer* RNNMatrixInferenceLayer::init(MTL::Device* device, cons
 RNNMatrixInferenceLayer* RNNMatrixInferenceLayer::init(MTL::Device* device, const NS::Array* rnnDescriptors) {
   std::vector<const RNNDescriptor*> descriptors;
   for (NS::UInteger i = 0; rnnDescriptors && i < rnnDescriptors->count(); ++i)
-    descriptors.push_back(rnnDescriptors->object<RNNDescriptor>(i));
+    descriptors.push_back(metalloid::foundation::element_of<RNNDescriptor>(rnnDescriptors, i));
   return metalloid::mps::init(this, device, descriptors,
                               "-[MPSRNNMatrixInferenceLayer initWithDevice:rnnDescriptors:]");
 }

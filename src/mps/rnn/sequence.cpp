@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "foundation/array.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -75,10 +76,10 @@ Sequence sequence_of(Arguments& arguments, const NS::Array* matrices, const NS::
   arguments.require(matrices && matrices->count() > 0, "{} has no matrices", name);
   if (!arguments) return {};
   for (NS::UInteger i = 0; i < matrices->count() && arguments; ++i) {
-    const auto* matrix = matrices->object<MPS::Matrix>(i);
+    const auto* matrix = foundation::element_of<MPS::Matrix>(matrices, i);
     const std::string own_name = fmt::format("{}[{}]", name, i);
     MTL::Origin origin(0, 0, 0);
-    if (offsets && offsets[i]) {
+    if (matrix && offsets && offsets[i]) {
       const size_t number = bits_of(matrix->dataType()) / 8;
       arguments.require(number && offsets[i] % number == 0, "the offset of {}, {}, is not a multiple of {} bytes",
                         own_name, offsets[i], number);

@@ -50,15 +50,13 @@ void fits(Arguments& arguments, const RecurrentStatePart& state, const std::vect
 }
 
 void is_usable(Arguments& arguments, const Encoding& encoding, const StatePart& state, const char* name) {
-  arguments.require(!state.command_buffer || state.command_buffer == encoding.command_buffer(),
-                    "{} is temporary, and of another command buffer", name);
-  arguments.require(!state.command_buffer || state.read_count > 0,
-                    "{} is temporary, and has been read as often as its readCount allowed", name);
+  const Status status = check_home(state.home, state.read_count, encoding.command_buffer());
+  arguments.require(bool(status), "{} {}", name, status ? "" : status.error());
 }
 
 void TrainingRecord::state_was_read() {
   if (--unread_states > 0) return;
-  for (const NS::SharedPtr<MTL::Buffer>& buffer : buffers) give_back(command_buffer, buffer.get());
+  for (const NS::SharedPtr<MTL::Buffer>& buffer : buffers) give_back(*home, buffer.get());
 }
 
 }  // namespace metalloid::mps

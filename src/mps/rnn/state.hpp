@@ -41,7 +41,7 @@ struct TrainingRecord {
   Tape tape;
   std::vector<size_t> rows;  // of each step
   std::vector<NS::SharedPtr<MTL::Buffer>> buffers;
-  MTL::CommandBuffer* command_buffer = nullptr;  // null: not temporary
+  TemporaryHomePointer home;
   size_t unread_states = 0;
 
   void state_was_read();

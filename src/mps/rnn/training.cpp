@@ -10,7 +10,7 @@ namespace {
 void encode_copy_weights(Encoding& encoding, const RnnTrainingPart& self, const NS::Array* weights, MPS::RNNMatrixId id,
                          const MPS::Matrix* matrix, bool from_weights, MTL::Origin origin) {
   const Cell& cell = self.layer->cell;
-  Arguments arguments;
+  Arguments arguments(encoding);
   const auto views = weight_views(arguments, cell, weights, "weights");
   const std::optional<WeightPart> part = part_of_weights(cell, id);
   arguments.require(part.has_value(), "matrixId ({}) is of no weights that the layer's descriptor has", size_t(id));

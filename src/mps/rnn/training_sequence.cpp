@@ -1,6 +1,7 @@
 // Training's passes over a sequence: forward, keeping what the gradient needs, and back through time.
 #include <algorithm>
 
+#include "foundation/array.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/core/temporary_memory.hpp"
 #include "mps/rnn/training.hpp"
@@ -28,7 +29,7 @@ std::shared_ptr<TrainingRecord> new_record(Encoding& encoding, const Cell& cell,
   auto record = std::make_shared<TrainingRecord>();
   record->cell = cell;
   record->rows = rows_of_steps;
-  record->command_buffer = is_temporary ? encoding.command_buffer() : nullptr;
+  if (is_temporary) record->home = temporary_home(encoding.command_buffer());
   record->unread_states = rows_of_steps.size();
   record->tape = new_tape(cell, rows, rows_of_steps.size(), [&](size_t bytes) {
     record->buffers.push_back(
@@ -69,7 +70,10 @@ std::vector<TrainingStatePart*> training_states_of(Arguments& arguments, const E
   arguments.require(array && array->count() == steps, "trainingStates has {} states, and there are {} sourceGradients",
                     array ? array->count() : 0, steps);
   for (size_t i = 0; i < steps && arguments; ++i) {
-    states.push_back(body(array->object<MPS::RNNMatrixTrainingState>(i)));
+    auto* state = foundation::element_of<MPS::RNNMatrixTrainingState>(array, i);
+    arguments.require(state != nullptr, "trainingStates[{}] is no training state", i);
+    if (!arguments) break;
+    states.push_back(body(state));
     is_usable(arguments, encoding, *states.back(), "a training state");
     arguments.require(states.back()->record->cell == cell, "trainingStates[{}] is of another layer", i);
     arguments.require(states.back()->record->tape.rows == states.front()->record->tape.rows,
@@ -103,7 +107,7 @@ std::array<MatrixView, role_count> weight_views(Arguments& arguments, const Cell
     const std::string own_name = fmt::format("{}[{}]", name, i);
     const MatrixSize size = size_of(cell, roles[i]);
     MatrixView& view = views[size_t(roles[i])];
-    view = arguments.matrix(matrices->object<MPS::Matrix>(i), {0, 0, 0}, own_name.c_str());
+    view = arguments.matrix(foundation::element_of<MPS::Matrix>(matrices, i), {0, 0, 0}, own_name.c_str());
     arguments.is_floating_point(view.type, own_name.c_str());
     arguments.has_room(view, size.rows, size.columns, own_name.c_str());
   }
@@ -112,7 +116,7 @@ std::array<MatrixView, role_count> weight_views(Arguments& arguments, const Cell
 
 void encode_forward(Encoding& encoding, const RnnTrainingPart& self, const ForwardArguments& given) {
   const Cell& cell = self.layer->cell;
-  Arguments arguments;
+  Arguments arguments(encoding);
   const Weights weights = weights_of(arguments, *self.layer, given.weights);
   const Sequence source =
       sequence_of(arguments, given.sources.matrices, given.sources.offsets, cell.inputs, "sourceMatrices");
@@ -176,7 +180,7 @@ void encode_forward(Encoding& encoding, const RnnTrainingPart& self, const Forwa
 void encode_gradient(Encoding& encoding, const RnnTrainingPart& self, const GradientArguments& given) {
   const RnnLayer& layer = *self.layer;
   const Cell& cell = layer.cell;
-  Arguments arguments;
+  Arguments arguments(encoding);
   const Weights weights = weights_of(arguments, layer, given.weights);
   const Sequence gradients =
       sequence_of(arguments, given.gradients.matrices, given.gradients.offsets, cell.outputs, "sourceGradients");
@@ -260,7 +264,7 @@ void encode_gradient(Encoding& encoding, const RnnTrainingPart& self, const Grad
   }
   for (TrainingStatePart* state : states) {
     state->was_read();
-    if (state->command_buffer && state->read_count == 0) state->record->state_was_read();
+    if (state->home && state->read_count == 0) state->record->state_was_read();
   }
   if (after) after->was_read();
   sources.was_read();
