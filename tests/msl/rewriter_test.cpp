@@ -83,6 +83,28 @@ TEST(AddressSpaces, MemberFunctionsAreQualifiedAndRepeated) {
             "f");
 }
 
+TEST(AddressSpaces, ConstructorsAreRepeatedAlsoWithDefaults) {
+  EXPECT_EQ(functions_of(R"(
+    struct Complex {
+      float re, im;
+      constexpr Complex(float re = 0, float im = 0) thread : re(re), im(im) {}
+      constexpr Complex(float re, float im) constant : re(re), im(im) {}
+    };
+    struct Range {
+      int first, last;
+      constexpr Range(int first, int last) constant : first(first), last(last) {}
+      constexpr Range(int a, int b = metal::max(3, 4)) thread : first(a), last(b) {}
+    };
+    constant Complex one(1, 0);
+    constant Range whole(0, 9);
+    kernel void f(device float* out) {
+      Complex zero, two(2), three(3, 0);
+      Range some(1), others(2, 3);
+      out[0] = zero.re + one.re + two.re + three.re + whole.last + some.last + others.last;
+    })"),
+            "f");
+}
+
 TEST(AddressSpaces, MembersAreChosenByWhereTheirObjectIs) {
   EXPECT_EQ(functions_of(R"(
     template <typename T, size_t N> struct Array {
