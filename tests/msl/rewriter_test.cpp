@@ -182,6 +182,23 @@ TEST(AddressSpaces, StringsAreConstant) {
             "f");
 }
 
+TEST(AddressSpaces, PointersToStringsOutsideOfFunctionsAreConstant) {
+  EXPECT_EQ(functions_of(R"(
+    constant char* constant name = "name";
+    constant char* const other = "other";
+    constant constexpr char text[] = "text", table[2][4] = {"abc", "def"};
+    static constant constexpr char* kind = "kind" "s";
+    constant char* constant names[] = {"some", "names"};
+    constexpr constant char* const more[2] = {"more", "names"};
+    constant auto last = "last";
+    kernel void f(device char* out, uint i [[thread_position_in_grid]]) {
+      constexpr constant char* own[] = {"own", "names"};
+      out[0] = name[0] + other[1] + text[2] + table[1][2] + kind[3] + last[0] + own[i][0];
+      out[1] = names[i][0] + more[i][1];
+    })"),
+            "f");
+}
+
 TEST(AddressSpaces, StringsOfConstantsOutsideOfFunctionsAreConstant) {
   EXPECT_EQ(functions_of(R"(
     template <int N> struct Name {
