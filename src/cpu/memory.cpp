@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <span>
 
 namespace metalloid::cpu {
 
@@ -17,15 +19,15 @@ namespace {
 
 class Pages final : public device::Memory {
  public:
-  Pages(void* start, size_t bytes, size_t mapped) : mapped_(mapped) {
+  Pages(void* start, size_t bytes, std::span<std::byte> mapped) : mapped_(mapped) {
     address = reinterpret_cast<uint64_t>(start);
     host = start;
     size = bytes;
   }
-  ~Pages() override { munmap(host, mapped_); }
+  ~Pages() override { munmap(mapped_.data(), mapped_.size()); }
 
  private:
-  size_t mapped_;
+  std::span<std::byte> mapped_;  // with the margins
 };
 
 class Adopted final : public device::Memory {
@@ -40,17 +42,30 @@ class Adopted final : public device::Memory {
 // Large buffers get large pages, of which a processor can keep the addresses of far more memory at hand.
 constexpr size_t large_page = size_t{2} << 20;
 
-void* map_pages(size_t bytes) {
-  constexpr int access = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS;
-  if (bytes < large_page) return mmap(nullptr, bytes, access, kind, -1, 0);
-  void* mapped = mmap(nullptr, bytes + large_page, access, kind, -1, 0);
-  if (mapped == MAP_FAILED) return mapped;
-  auto* start = static_cast<std::byte*>(mapped);
-  const size_t before = (large_page - reinterpret_cast<uintptr_t>(start) % large_page) % large_page;
-  if (before > 0) munmap(start, before);
-  if (before < large_page) munmap(start + before + bytes, large_page - before);
-  madvise(start + before, bytes, MADV_HUGEPAGE);  // advice: nothing is wrong if it is not taken
-  return start + before;
+// Kernels of real projects read a little outside of a buffer and then do not use what they got, and their idle threads
+// write there, which GPUs forgive. So on both sides of a buffer there is memory that is nobody's; it takes up addresses
+// only, as long as nobody goes there.
+constexpr size_t small_margin = size_t{64} << 10;
+
+struct Mapping {
+  std::span<std::byte> all;
+  std::byte* start = nullptr;  // of what is between the margins; a large page, if that holds one
+};
+
+std::optional<Mapping> map_pages(size_t bytes) {
+  const bool is_large = bytes >= large_page;
+  const size_t margin = is_large ? large_page : small_margin;
+  const size_t mapped = bytes + 2 * margin + (is_large ? large_page : 0);
+  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return {};
+  Mapping mapping{{static_cast<std::byte*>(memory), mapped}, static_cast<std::byte*>(memory) + margin};
+  if (is_large) mapping.start += -reinterpret_cast<uintptr_t>(mapping.start) % large_page;
+  // Advice: nothing is wrong if it is not taken. A large page would fill the margins of small buffers with memory.
+  if (is_large)
+    madvise(mapping.start, bytes, MADV_HUGEPAGE);
+  else
+    madvise(memory, mapped, MADV_NOHUGEPAGE);
+  return mapping;
 }
 
 }  // namespace
@@ -69,11 +84,9 @@ Result<std::unique_ptr<device::Memory>> allocate_memory(size_t bytes) {
   if (bytes > physical_memory())
     return Error{fmt::format("{} bytes were asked for; this machine has {}", bytes, physical_memory())};
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t mapped = (std::max<size_t>(bytes, 1) + page - 1) / page * page;
-  void* start = map_pages(mapped);
-  if (start == MAP_FAILED)
-    return Error{fmt::format("the system gave no {} bytes of memory: {}", bytes, std::strerror(errno))};
-  return std::unique_ptr<device::Memory>(new Pages(start, bytes, mapped));
+  const std::optional<Mapping> pages = map_pages((std::max<size_t>(bytes, 1) + page - 1) / page * page);
+  if (!pages) return Error{fmt::format("the system gave no {} bytes of memory: {}", bytes, std::strerror(errno))};
+  return std::unique_ptr<device::Memory>(new Pages(pages->start, bytes, pages->all));
 }
 
 Result<std::unique_ptr<device::Memory>> adopt_memory(void* host, size_t bytes) {

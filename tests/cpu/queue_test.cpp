@@ -232,18 +232,6 @@ TEST(Queues, RunManyDispatchesOfOneSubmission) {
   EXPECT_EQ(out, std::vector<int>(33, 20000));
 }
 
-TEST(Memory, IsZeroPageAlignedAndFailsCleanly) {
-  auto memory = shared_device().allocate(100'000, device::Storage::shared);
-  ASSERT_TRUE(memory) << memory.error();
-  EXPECT_EQ((*memory)->address % 4096, 0u);
-  EXPECT_EQ((*memory)->size, 100'000u);
-  const auto* bytes = static_cast<const unsigned char*>((*memory)->host);
-  EXPECT_TRUE(std::all_of(bytes, bytes + 100'000, [](unsigned char byte) { return byte == 0; }));
-  EXPECT_FALSE(shared_device().allocate(size_t{1} << 60, device::Storage::shared));
-  EXPECT_FALSE(shared_device().adopt(nullptr, 100));
-  EXPECT_TRUE(shared_device().allocate(0, device::Storage::private_to_device));
-}
-
 TEST(Device, DescribesItself) {
   const device::Info& info = shared_device().info();
   EXPECT_TRUE(info.name.starts_with("Metalloid CPU (")) << info.name;

@@ -267,6 +267,16 @@ TEST(Errors, ArraysHaveConstantSizes) {
   expect_error(R"(
     kernel void f(device float* out, constant int& n) { const int m = n + 1; float $a[m]; a[0] = 1; out[0] = a[0]; })",
                "the size of array 'a' depends on 'n', which is no constant");
+  expect_error(R"(
+    kernel void f(device float* out, constant int& n) { threadgroup float $a[n]; a[0] = 1; out[0] = a[0]; })",
+               "the size of an array in threadgroup memory must be a constant");
+}
+
+TEST(Errors, CastsNameATypeAlsoInTemplates) {
+  expect_error(R"(
+    template <int N> float g(float x) { return $static_cast<N>(x); }
+    kernel void f(device float* out) { out[0] = g<3>(out[1]); })",
+               "static_cast needs a type, and a value that it is made of", 1);
 }
 
 TEST(Errors, WarningsAreSilentUnlessAskedForAndMayBeErrors) {

@@ -83,6 +83,28 @@ TEST(AddressSpaces, MemberFunctionsAreQualifiedAndRepeated) {
             "f");
 }
 
+TEST(AddressSpaces, ConstructorsAreRepeatedAlsoWithDefaults) {
+  EXPECT_EQ(functions_of(R"(
+    struct Complex {
+      float re, im;
+      constexpr Complex(float re = 0, float im = 0) thread : re(re), im(im) {}
+      constexpr Complex(float re, float im) constant : re(re), im(im) {}
+    };
+    struct Range {
+      int first, last;
+      constexpr Range(int first, int last) constant : first(first), last(last) {}
+      constexpr Range(int a, int b = metal::max(3, 4)) thread : first(a), last(b) {}
+    };
+    constant Complex one(1, 0);
+    constant Range whole(0, 9);
+    kernel void f(device float* out) {
+      Complex zero, two(2), three(3, 0);
+      Range some(1), others(2, 3);
+      out[0] = zero.re + one.re + two.re + three.re + whole.last + some.last + others.last;
+    })"),
+            "f");
+}
+
 TEST(AddressSpaces, MembersAreChosenByWhereTheirObjectIs) {
   EXPECT_EQ(functions_of(R"(
     template <typename T, size_t N> struct Array {
@@ -156,6 +178,23 @@ TEST(AddressSpaces, StringsAreConstant) {
       report(places[1], __func__);
       report(places[2], local);
       places[3].file[0] = table[1] + *name();
+    })"),
+            "f");
+}
+
+TEST(AddressSpaces, PointersToStringsOutsideOfFunctionsAreConstant) {
+  EXPECT_EQ(functions_of(R"(
+    constant char* constant name = "name";
+    constant char* const other = "other";
+    constant constexpr char text[] = "text", table[2][4] = {"abc", "def"};
+    static constant constexpr char* kind = "kind" "s";
+    constant char* constant names[] = {"some", "names"};
+    constexpr constant char* const more[2] = {"more", "names"};
+    constant auto last = "last";
+    kernel void f(device char* out, uint i [[thread_position_in_grid]]) {
+      constexpr constant char* own[] = {"own", "names"};
+      out[0] = name[0] + other[1] + text[2] + table[1][2] + kind[3] + last[0] + own[i][0];
+      out[1] = names[i][0] + more[i][1];
     })"),
             "f");
 }

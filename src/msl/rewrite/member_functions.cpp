@@ -3,14 +3,15 @@
 // which object_space.cpp understands. `thread` is the default address space, to which all others convert: a member that
 // is qualified with it serves every object, and repeats one that is not qualified. Where it has overloads for
 // particular address spaces, it has an attribute as well. Constructors and defaulted members have no address space in
-// Clang: the qualifier is dropped, and of those that then are the same, one stays. A defaulted assignment in another
-// address space does nothing that the default one does not do.
+// Clang: the qualifier is dropped, and of those that then are the same, one stays, that with defaults of parameters. A
+// defaulted assignment in another address space does nothing that the default one does not do.
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/ADT/StringSwitch.h>
 
 #include <map>
+#include <utility>
 
 #include "msl/rewrite/rules.hpp"
 
@@ -118,6 +119,13 @@ std::string full_name(const Rewriting& r, const Member& member, const ClassNames
   return text;
 }
 
+// Whether one of the parameters has a default.
+bool has_defaults(const Rewriting& r, const Member& member) {
+  for (size_t k = member.head.open + 1; k < member.head.close; ++k)
+    if (r.tokens.is(k, tok::equal) && r.tokens.enclosing(k) == member.head.open) return true;
+  return false;
+}
+
 // The tokens that make one member differ from another: template header, result, name, parameter types, const.
 std::string signature(const Rewriting& r, const Member& member) {
   const TokenStream& tokens = r.tokens;
@@ -131,7 +139,10 @@ std::string signature(const Rewriting& r, const Member& member) {
   for (size_t k = member.statement->begin; k < begin; ++k) add(k);
   for (size_t k = tokens.skip_attributes(begin); k < head.name_begin; k = tokens.skip_attributes(k + 1))
     if (!tokens.is(k, tok::kw_inline, tok::kw_constexpr)) add(k);
+  bool in_default = false;  // of a parameter
   for (size_t k = head.name_begin; k <= head.close; ++k) {
+    if (tokens.enclosing(k) == head.open && tokens.is(k, tok::equal, tok::comma)) in_default = tokens.is(k, tok::equal);
+    if (in_default && k < head.close) continue;
     bool parameter_name = tokens.enclosing(k) == head.open && tokens.is(k, tok::identifier) &&
                           tokens.is(k + 1, tok::comma, tok::r_paren, tok::equal, tok::l_square) &&
                           !tokens.is(k - 1, tok::l_paren, tok::comma, tok::coloncolon, tok::kw_const, tok::kw_volatile,
@@ -172,14 +183,17 @@ void qualify_member_functions(Rewriting& r) {
     qualify(r, member);
     overloaded.insert(full_name(r, member, classes));
   }
-  std::map<std::pair<size_t, std::string>, bool> kept;  // whether it was qualified
+  std::map<std::pair<size_t, std::string>, const Member*> kept;
   for (const Member& member : general) {
     size_t scope = member.statement->scope_brace + 1;
     bool qualified = member.qualifier != no_token;
-    auto [earlier, is_new] = kept.try_emplace({scope, signature(r, member)}, qualified);
-    if (scopes.contains(scope) && !is_new && (qualified || earlier->second))
-      r.edits.cut(member.statement->begin, member.statement->end);
-    else if (has_object(r, member) && overloaded.contains(full_name(r, member, classes)))
+    const Member* cut = nullptr;
+    auto [earlier, is_new] = kept.try_emplace({scope, signature(r, member)}, &member);
+    if (scopes.contains(scope) && !is_new && (qualified || earlier->second->qualifier != no_token))
+      cut = has_defaults(r, member) ? std::exchange(earlier->second, &member) : &member;
+    if (cut) r.edits.cut(cut->statement->begin, cut->statement->end);
+    if (cut == &member) continue;
+    if (has_object(r, member) && overloaded.contains(full_name(r, member, classes)))
       r.edits.insert_before(declaration_begin(r, member), "__attribute__((metal_any_object))");
   }
 }

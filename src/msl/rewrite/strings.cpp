@@ -39,10 +39,29 @@ bool is_argument(const TokenStream& tokens, const Outline& outline, bool logs_ar
   return !tokens.verbatim(open - 1) && (tokens.is(open - 1, tok::greater) || !tokens.word(open - 1).empty());
 }
 
-// `constant char* text = "text"`.
-bool initialises_pointer(const TokenStream& tokens, size_t i) {
-  return i > 2 && tokens.is(i - 1, tok::equal) && tokens.is(i - 2, tok::identifier) &&
-         (tokens.is(i - 3, tok::star, tok::kw_const, tok::kw_auto));
+bool names_pointer(const TokenStream& tokens, size_t name) {
+  return name > 0 && tokens.is(name, tok::identifier) &&
+         (tokens.is(name - 1, tok::star, tok::kw_const, tok::kw_auto) || tokens.is_word(name - 1, "constant"));
+}
+
+// The variable of `constant char* text = "text"` or `constant char* constant texts[] = {"some", "text"}`.
+size_t initialised_pointer(const TokenStream& tokens, size_t i) {
+  size_t name = i - 2;
+  if (tokens.is(tokens.enclosing(i), tok::l_brace) && tokens.is(i - 1, tok::l_brace, tok::comma)) {
+    i = tokens.enclosing(i);
+    if (i < 2 || !tokens.is(i - 2, tok::r_square)) return no_token;
+    name = tokens.match(i - 2) - 1;
+  }
+  return tokens.is(i - 1, tok::equal) && names_pointer(tokens, name) ? name : no_token;
+}
+
+// A cast is no constant expression: a `constexpr` pointer is a const one, which is set all the same.
+void soften_constexpr(Rewriting& r, size_t name) {
+  for (size_t k = name; k > 0 && !r.tokens.is(k - 1, tok::semi, tok::l_brace, tok::r_brace); --k)
+    if (r.tokens.is(k - 1, tok::kw_constexpr)) {
+      r.edits.erase(k - 1);
+      r.edits.insert_before(name, "const");
+    }
 }
 
 }  // namespace
@@ -54,10 +73,13 @@ void place_strings_in_constant_memory(Rewriting& r) {
     if (!is_string(tokens, i) || tokens.verbatim(i) || tokens.is(i - 1, tok::string_literal)) continue;
     size_t end = i + 1;
     while (tokens.is(end, tok::string_literal)) ++end;
-    if (!tokens.is(end, tok::comma, tok::r_paren, tok::semi)) continue;
+    if (!tokens.is(end, tok::comma, tok::r_paren, tok::semi, tok::r_brace)) continue;
     bool passed = tokens.is(i - 1, tok::l_paren, tok::comma) && is_argument(tokens, r.outline, logs_are_metals, i);
-    bool kept = r.outline.in_function(i) && (tokens.is(i - 1, tok::kw_return) || initialises_pointer(tokens, i));
-    if (passed || kept) r.edits.insert_before(i, "(__attribute__((opencl_global_device)) const char*)");
+    bool returned = r.outline.in_function(i) && tokens.is(i - 1, tok::kw_return);
+    size_t pointer = initialised_pointer(tokens, i);
+    if (pointer != no_token && !tokens.is(i - 1, tok::comma)) soften_constexpr(r, pointer);
+    if (passed || returned || pointer != no_token)
+      r.edits.insert_before(i, "(__attribute__((opencl_global_device)) const char*)");
   }
 }
 
