@@ -21,6 +21,7 @@
 #include "msl/air_symbols.hpp"
 #include "msl/attributes.hpp"
 #include "msl/diagnostics.hpp"
+#include "msl/long_kernels.hpp"
 
 namespace metalloid::msl {
 
@@ -221,7 +222,9 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   mask_shifts(*module);
   bitcode::make_division_total(*module);
   define_constants(*module);
-  clean_up(*module, instance.getCodeGenOpts().OptimizationLevel > 0);
+  const bool optimise = instance.getCodeGenOpts().OptimizationLevel > 0;
+  if (optimise) inline_if_long(*module->getFunction(function.name));
+  clean_up(*module, optimise);
 
   report_unavailable_calls(*module, instance.getDiagnostics());
   std::string broken;

@@ -13,6 +13,21 @@ TEST(Safety, InlineAssemblyIsRejected) {
   EXPECT_FALSE(compile_source("\nasm(\"nop\");\nkernel void f() {}").library);
 }
 
+// Inlined, there would be four to the power of thirty of the innermost.
+TEST(Safety, FunctionsThatCallOthersFourTimesEachStayFunctions) {
+  std::string source = "\nstatic uint f0(uint x) { return x * 3 + (x >> 5); }\n";
+  for (int i = 1; i <= 30; ++i) {
+    const std::string name = "f" + std::to_string(i - 1);
+    source += "static uint f" + std::to_string(i) + "(uint x) { return " + name + "(x) ^ " + name + "(x + 1) ^ " +
+              name + "(x + 2) ^ " + name + "(x + 3); }\n";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto library = library_of(source + "kernel void f(device uint* x) { *x = f30(*x); }");
+  ASSERT_TRUE(library);
+  EXPECT_LT(code_of(*library, "f").bitcode.size(), 1'000'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST(Safety, FunctionsOfTheHostCannotBeCalled) {
   for (const char* declaration : {"extern \"C\" int $system(constant char*);",
                                   "int $puts(constant char*) __asm__(\"puts\");", "extern \"C\" void $abort();"}) {

@@ -1,5 +1,5 @@
 // Everything a kernel calls becomes part of it, so that it is widened with it. What cannot (recursion) or should not
-// (textures' accesses, which are long) stays a call of one lane.
+// (textures' accesses and functions of which there would be too much code) stays a call of one lane.
 #pragma once
 
 #include <llvm/IR/Module.h>

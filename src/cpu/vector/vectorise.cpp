@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "bitcode/analyses.hpp"
+#include "bitcode/private_arrays.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/optimise.hpp"
 #include "cpu/vector/atomics.hpp"
@@ -86,6 +87,12 @@ class Passes {
     llvm::FunctionPassManager passes;
     passes.addPass(std::move(pass));
     passes.run(function, analyses_.functions);
+  }
+
+  // Code that is not to be widened.
+  void simplify_as_ever(llvm::Function& function) {
+    builder_.buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)
+        .run(function, analyses_.functions);
   }
 
   void forget() { analyses_.functions.clear(); }
@@ -257,10 +264,10 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
                              least.because_of, least.width, variant.width)};
   Passes passes(machine);
   passes.run(*entry, simplify);
-  for (llvm::Function& function : module)  // that lanes call one by one: recursive ones
+  for (llvm::Function& function : module)  // that lanes call one by one
     if (!function.isDeclaration() && &function != entry && !function.getName().starts_with("metal.")) {
-      passes.run(function, simplify);
-      passes.run(function, "tailcallelim,simplifycfg,instcombine<no-verify-fixpoint>");
+      passes.simplify_as_ever(function);
+      passes.run_pass(function, bitcode::GuardPrivateArrays());
     }
   passes.run_pass(*entry, ExpandMemoryIntrinsics());
   passes.run(*entry, simplify_again);

@@ -14,6 +14,7 @@
 
 #include "bitcode/analyses.hpp"
 #include "bitcode/builtin_bodies.hpp"
+#include "bitcode/called_functions.hpp"
 #include "bitcode/function_pointers.hpp"
 #include "bitcode/prepare.hpp"
 #include "bitcode/private_arrays.hpp"
@@ -71,7 +72,8 @@ void inline_calls(llvm::Module& module, bitcode::Analyses& analyses) {
     if (function.isDeclaration() || function.getCallingConv() == llvm::CallingConv::PTX_Kernel) continue;
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
-    const bool stays = bitcode::accesses_texture(function.getName()) && function.hasNUsesOrMore(2);
+    const bool stays = bitcode::is_called(function) ||
+                       (bitcode::accesses_texture(function.getName()) && function.hasNUsesOrMore(2));
     function.removeFnAttr(stays ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
     function.addFnAttr(stays ? llvm::Attribute::NoInline : llvm::Attribute::AlwaysInline);
   }
