@@ -80,15 +80,16 @@ int64_t stride_of(const Shape& shape) {
   return stride;
 }
 
-Rows rows_of(const Shape& shape, unsigned width) {
+Rows rows_of(const Shape& shape, unsigned count, int64_t bytes) {
   const int64_t stride = shape.step(1);
   const auto continues = [&](unsigned lane) {
     return shape.step(lane) - shape.step(lane - 1) == stride && shape.factor_step(lane) == shape.factor_step(lane - 1);
   };
   unsigned lanes = 1;
-  while (lanes < width && continues(lanes)) ++lanes;
-  if (lanes < shortest_part || width % lanes != 0 || width / lanes > most_runs) return {};
-  for (unsigned lane = lanes; lane < width; ++lane)
+  while (lanes < count && continues(lanes)) ++lanes;
+  if (lanes < shortest_part || count % lanes != 0 || count / lanes > most_runs) return {};
+  if (lanes < shape.offsets.size() && stride > bytes * lanes) return {};
+  for (unsigned lane = lanes; lane < count; ++lane)
     if (lane % lanes != 0 && !continues(lane)) return {};
   return {lanes, stride};
 }

@@ -43,7 +43,9 @@ struct Rows {
   unsigned lanes = 0;  // of a row; 0: they do not, or the rows are no better than a gather
   int64_t stride = 0;
 };
-Rows rows_of(const Shape& shape, unsigned width);
+// Of so many lanes, which all others repeat. Scalars of so many bytes in short rows that are far apart take more shuffles
+// than they are worth.
+Rows rows_of(const Shape& shape, unsigned count, int64_t bytes);
 
 // Lanes in parts of as many, each of which has its scalars, in some order, in one vector: where two lanes each read the
 // same, or the last lane comes first. Its lowest lane is where the vector begins.

@@ -201,7 +201,7 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
       !windows.empty() &&
       ((!is_store && !is_masked) || llvm::all_of(windows, [](const Window& window) { return window.is_order(); })))
     return cost + whole + registers(type, width) * vector_step_ + further_run * static_cast<double>(windows.size() - 1);
-  const Rows rows = rows_of(shape, std::min(lanes, static_cast<unsigned>(period)));
+  const Rows rows = rows_of(shape, std::min(lanes, static_cast<unsigned>(period)), bytes);
   const int64_t stride = rows.stride / bytes;
   int64_t wanted = 0;
   if (lies_in_stride({type->getScalarType(), count, bytes, llvm::Align()}, rows.stride))

@@ -66,7 +66,8 @@ void Widener::widen_prefetch(llvm::CallInst& prefetch) {
 void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const Shape period = shape.is_known() && !mask_ ? period_of(shape) : shape;
-  const Rows rows = shape.is_known() ? rows_of(period, static_cast<unsigned>(period.offsets.size())) : Rows{};
+  const Rows rows =
+      shape.is_known() ? rows_of(shape, static_cast<unsigned>(period.offsets.size()), access.scalar_bytes) : Rows{};
   const bool is_strided = lies_in_stride(access, rows.stride);
   Neighbours neighbours{{{&load, 0}}, 0, access.count};
   if (access.count == 1)

@@ -27,7 +27,7 @@ void Widener::widen_store(llvm::StoreInst& store) {
     return by_shape_or_scattered(shape, /*masks_are_cheap=*/false, {&store},
                                  [&] { store_windows(store, shape, windows); });
 
-  const int64_t stride = rows_of(shape, width_).stride;
+  const int64_t stride = rows_of(shape, width_, access.scalar_bytes).stride;
   if (!lies_in_stride(access, stride)) return scatter(store);
   const Neighbours neighbours = access.count == 1 ? find_neighbours(store, stride, /*by_index=*/true, layout_)
                                                   : Neighbours{{{&store, 0}}, 0, access.count};
@@ -179,7 +179,7 @@ void Widener::store_together(const Neighbours& neighbours) {
         if (neighbours.distance != 0)
           first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
 
-        const unsigned lanes_of_row = rows_of(shape, width_).lanes;
+        const unsigned lanes_of_row = rows_of(shape, width_, access.scalar_bytes).lanes;
         for (unsigned lane = 0; lane < width_; lane += lanes_of_row) {
           llvm::SmallVector<llvm::Value*> in_row;
           for (llvm::Value* part : parts) in_row.push_back(part_of(part, lane, lanes_of_row));
