@@ -94,23 +94,26 @@ Rows rows_of(const Shape& shape, unsigned count, int64_t bytes) {
   return {lanes, stride};
 }
 
-bool Window::is_order() const {
-  llvm::BitVector seen(length);
-  for (const int place : places) seen.set(static_cast<unsigned>(place));
-  return length == places.size() && seen.all();
-}
-
-llvm::SmallVector<Window> windows_of(const Shape& shape, int64_t bytes, unsigned width) {
+llvm::SmallVector<Window> windows_of(const Shape& shape, const Access& access, unsigned width) {
+  if (access.count > 1) return {};
   for (unsigned count = width; count >= shortest_part && width / count <= most_runs; count /= 2) {
     llvm::SmallVector<Window> windows;
     for (unsigned first = 0; first < width; first += count) {
-      auto window = window_of(shape, bytes, first, count);
+      auto window = window_of(shape, access.bytes(), first, count);
       if (!window) break;
       windows.push_back(std::move(*window));
     }
     if (windows.size() == width / count) return windows;
   }
   return {};
+}
+
+bool are_orders(llvm::ArrayRef<Window> windows) {
+  return llvm::all_of(windows, [](const Window& window) {
+    llvm::BitVector seen(window.length);
+    for (const int place : window.places) seen.set(static_cast<unsigned>(place));
+    return window.length == window.places.size() && seen.all();
+  });
 }
 
 bool lies_in_stride(const Access& access, int64_t stride) {

@@ -43,8 +43,8 @@ struct Rows {
   unsigned lanes = 0;  // of a row; 0: they do not, or the rows are no better than a gather
   int64_t stride = 0;
 };
-// Of so many lanes, which all others repeat. Scalars of so many bytes in short rows that are far apart take more shuffles
-// than they are worth.
+// Of so many lanes, which all others repeat. Scalars of so many bytes in short rows that are far apart take more
+// shuffles than they are worth.
 Rows rows_of(const Shape& shape, unsigned count, int64_t bytes);
 
 // Lanes in parts of as many, each of which has its scalars, in some order, in one vector: where two lanes each read the
@@ -53,11 +53,12 @@ struct Window {
   unsigned first_lane, lowest_lane;
   llvm::SmallVector<int> places;  // of the lanes, in the vector
   unsigned length;                // a power of two
-
-  bool is_order() const;  // each place has one lane
 };
-// None: they are not so, or no better than a gather.
-llvm::SmallVector<Window> windows_of(const Shape& shape, int64_t bytes, unsigned width);
+// None: they are not so, or no better than a gather, or what each lane accesses is more than a scalar.
+llvm::SmallVector<Window> windows_of(const Shape& shape, const Access& access, unsigned width);
+
+// Whether each place of all vectors has one lane.
+bool are_orders(llvm::ArrayRef<Window> windows);
 
 // Lanes that far apart do not overlap, and find their scalars at places of one row of them.
 bool lies_in_stride(const Access& access, int64_t stride);

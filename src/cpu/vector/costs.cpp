@@ -197,14 +197,14 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
       registers(type, width) * (is_store ? store : vector_step_) * (is_masked && !has_mask_registers_ ? 2 : 1);
   if (count == 1 && runs <= most_runs)
     return cost + whole + (runs - 1) * (is_far && is_store ? far_store : further_run);
-  if (const auto windows = count == 1 ? windows_of(shape, bytes, lanes) : llvm::SmallVector<Window>();
-      !windows.empty() &&
-      ((!is_store && !is_masked) || llvm::all_of(windows, [](const Window& window) { return window.is_order(); })))
+  const Access one{type->getScalarType(), count, bytes, llvm::Align()};
+  if (const auto windows = windows_of(shape, one, lanes);
+      !windows.empty() && ((!is_store && !is_masked) || are_orders(windows)))
     return cost + whole + registers(type, width) * vector_step_ + further_run * static_cast<double>(windows.size() - 1);
   const Rows rows = rows_of(shape, std::min(lanes, static_cast<unsigned>(period)), bytes);
   const int64_t stride = rows.stride / bytes;
   int64_t wanted = 0;
-  if (lies_in_stride({type->getScalarType(), count, bytes, llvm::Align()}, rows.stride))
+  if (lies_in_stride(one, rows.stride))
     wanted = count > 1 ? count : count_neighbours(instruction, rows.stride, layout_);
   const bool is_over_stride = is_store ? is_stored_over_stride(stride, wanted) : is_loaded_over_stride(stride, wanted);
   if ((is_masked && !has_mask_registers_) || wanted == 0 || !is_over_stride)

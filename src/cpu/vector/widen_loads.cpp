@@ -37,9 +37,7 @@ void Widener::widen_load(llvm::LoadInst& load) {
                             [&] { return Components{load_runs(load, period)}; }, [&] { return gather(load); }));
   }
 
-  const auto windows = access.count == 1 ? windows_of(shape, access.bytes(), width_) : llvm::SmallVector<Window>();
-  const bool has_order = llvm::all_of(windows, [](const Window& window) { return window.is_order(); });
-  if (!windows.empty() && (!mask_ || has_order)) {
+  if (const auto windows = windows_of(shape, access, width_); !windows.empty() && (!mask_ || are_orders(windows))) {
     if (!shape.guards.empty()) note(load, Hindrance::guarded_access);
     return define(load,
                   by_shape_or_apart(

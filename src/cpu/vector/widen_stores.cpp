@@ -22,8 +22,7 @@ void Widener::widen_store(llvm::StoreInst& store) {
     return by_shape_or_scattered(shape, has_masked_words_ && access.scalar_bytes >= 4, {&store},
                                  [&] { store_runs(store, shape); });
 
-  const auto windows = access.count == 1 ? windows_of(shape, access.bytes(), width_) : llvm::SmallVector<Window>();
-  if (!windows.empty() && llvm::all_of(windows, [](const Window& window) { return window.is_order(); }))
+  if (const auto windows = windows_of(shape, access, width_); !windows.empty() && are_orders(windows))
     return by_shape_or_scattered(shape, /*masks_are_cheap=*/false, {&store},
                                  [&] { store_windows(store, shape, windows); });
 
