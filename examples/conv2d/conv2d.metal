@@ -31,47 +31,53 @@ kernel void conv2d_naive(device const float* source  [[buffer(0)]],
   result[((image * shape.outputs + output) * shape.height + y) * shape.width + x] = sum;
 }
 
-// A threadgroup makes a tile of pixels in several output channels. For each input channel its threads bring the pixels
-// that the tile needs, and the filters, into threadgroup memory together; each then is used by many of them.
+// A threadgroup makes a tile of pixels in several output channels. For some input channels at a time its threads bring
+// the pixels that the tile needs, and the filters, into threadgroup memory together; each then is used by many of them.
 constant constexpr uint tile_width = 32, tile_height = 8, tile_outputs = 8;
 
 kernel void conv2d_tiled(device const float* source   [[buffer(0)]],
                          device const float* weights  [[buffer(1)]],
                          device float* result         [[buffer(2)]],
                          constant Shape& shape        [[buffer(3)]],
+                         constant uint& tile_inputs   [[buffer(4)]],
                          threadgroup float* memory    [[threadgroup(0)]],
                          uint3 group                  [[threadgroup_position_in_grid]],
                          uint2 local                  [[thread_position_in_threadgroup]],
                          uint index                   [[thread_index_in_threadgroup]]) {
   const uint size = shape.kernel_size, taps = size * size;
-  const uint loaded_width = tile_width + size - 1, loaded = loaded_width * (tile_height + size - 1);
-  threadgroup float* pixels = memory;
-  threadgroup float* filters = memory + loaded;  // [tap][output]
+  const uint loaded_width = tile_width + size - 1, loaded_height = tile_height + size - 1;
+  threadgroup float* pixels = memory;                                                // [input][y][x]
+  threadgroup float* filters = memory + tile_inputs * loaded_width * loaded_height;  // [input][tap][output]
 
   const uint blocks = (shape.outputs + tile_outputs - 1) / tile_outputs;
   const uint first_output = group.z % blocks * tile_outputs, image = group.z / blocks;
   const int left = int(group.x * tile_width) - int(size / 2), top = int(group.y * tile_height) - int(size / 2);
 
   float sums[tile_outputs] = {};
-  for (uint input = 0; input < shape.inputs; ++input) {
-    device const float* plane = source + (image * shape.inputs + input) * shape.height * shape.width;
-    for (uint row = local.y; row < tile_height + size - 1; row += tile_height)
+  for (uint first = 0; first < shape.inputs; first += tile_inputs) {
+    const uint inputs = min(tile_inputs, shape.inputs - first);
+    device const float* planes = source + (image * shape.inputs + first) * shape.height * shape.width;
+    for (uint row = local.y; row < inputs * loaded_height; row += tile_height) {
+      device const float* plane = planes + row / loaded_height * shape.height * shape.width;
+      const int y = top + int(row % loaded_height);
       for (uint column = local.x; column < loaded_width; column += tile_width) {
-        const int x = left + int(column), y = top + int(row);
+        const int x = left + int(column);
         const bool is_inside = x >= 0 && x < int(shape.width) && y >= 0 && y < int(shape.height);
         pixels[row * loaded_width + column] = is_inside ? plane[y * int(shape.width) + x] : 0;
       }
-    for (uint i = index; i < taps * tile_outputs; i += tile_width * tile_height) {
-      const uint tap = i / tile_outputs, output = first_output + i % tile_outputs;
-      filters[i] = output < shape.outputs ? weights[(output * shape.inputs + input) * taps + tap] : 0;
+    }
+    for (uint i = index; i < inputs * taps * tile_outputs; i += tile_width * tile_height) {
+      const uint tap = i / tile_outputs, output = first_output + i % tile_outputs;  // of all inputs
+      filters[i] = output < shape.outputs ? weights[(output * shape.inputs + first) * taps + tap] : 0;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint ky = 0; ky < size; ++ky)
-      for (uint kx = 0; kx < size; ++kx) {
-        const float pixel = pixels[(local.y + ky) * loaded_width + local.x + kx];
-        for (uint o = 0; o < tile_outputs; ++o)
-          sums[o] = fma(pixel, filters[(ky * size + kx) * tile_outputs + o], sums[o]);
-      }
+    for (uint input = 0; input < inputs; ++input)
+      for (uint ky = 0; ky < size; ++ky)
+        for (uint kx = 0; kx < size; ++kx) {
+          const float pixel = pixels[(input * loaded_height + local.y + ky) * loaded_width + local.x + kx];
+          for (uint o = 0; o < tile_outputs; ++o)
+            sums[o] = fma(pixel, filters[((input * size + ky) * size + kx) * tile_outputs + o], sums[o]);
+        }
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 

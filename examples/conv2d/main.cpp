@@ -103,15 +103,19 @@ int main(int argc, char** argv) {
     encoder->dispatchThreads(MTL::Size(shape.width, shape.height, shape.images * shape.outputs), MTL::Size(32, 1, 1));
     encoder->endEncoding();
   };
-  // Tiles of 32 x 8 pixels and 8 outputs; a filter whose pixels do not fit into threadgroup memory goes the naive way.
-  const NS::UInteger tile_bytes =
+  // Tiles of 32 x 8 pixels and 8 outputs, of four inputs at a time, or of as many as fit into threadgroup memory; a
+  // filter that is too large for one goes the naive way.
+  const NS::UInteger input_bytes =
       ((32 + shape.kernel_size - 1) * (8 + shape.kernel_size - 1) + 8 * taps) * sizeof(float);
-  const bool fits = tile_bytes <= device->maxThreadgroupMemoryLength();
+  const auto tile_inputs = static_cast<unsigned>(
+      std::min<NS::UInteger>({shape.inputs, 4, device->maxThreadgroupMemoryLength() / input_bytes}));
+  const bool fits = tile_inputs > 0;
   const auto encode_tiled = [&](MTL::CommandBuffer* commands) {
     if (!fits) return encode_naive(commands);
     MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
     set_arguments(encoder, tiled.get());
-    encoder->setThreadgroupMemoryLength((tile_bytes + 15) / 16 * 16, 0);
+    encoder->setBytes(&tile_inputs, sizeof tile_inputs, 4);
+    encoder->setThreadgroupMemoryLength((tile_inputs * input_bytes + 15) / 16 * 16, 0);
     encoder->dispatchThreadgroups(
         MTL::Size((shape.width + 31) / 32, (shape.height + 7) / 8, shape.images * ((shape.outputs + 7) / 8)),
         MTL::Size(32, 8, 1));
