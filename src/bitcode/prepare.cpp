@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/Error.h>
 
@@ -56,6 +58,15 @@ Status link_visible_function(llvm::Module& module, const device::SpecialisedFunc
   return success();
 }
 
+// What is read from constant memory stays as it is.
+void mark_constant_loads(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+          load && load->getPointerAddressSpace() == constant_address_space)
+        load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module.getContext(), {}));
+}
+
 }  // namespace
 
 Result<Prepared> prepare(llvm::LLVMContext& context, const device::PipelineRequest& request) {
@@ -65,6 +76,7 @@ Result<Prepared> prepare(llvm::LLVMContext& context, const device::PipelineReque
     if (auto linked = link_visible_function(**module, function, request.validate); !linked)
       return Error{linked.error()};
   use_c_calling_convention(**module);
+  mark_constant_loads(**module);
 
   Prepared prepared;
   prepared.kernel = (*module)->getFunction(request.kernel.name);

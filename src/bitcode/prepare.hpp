@@ -1,6 +1,7 @@
 // A module made ready for a device: the kernel and the visible functions linked to it, with their function constants
-// folded, the bodies of builtins linked in, and C's calling convention throughout. What is left for the device are
-// threadgroup variables (address space 3), the builtins that are its own, and the kernel's parameters.
+// folded, the bodies of builtins linked in, loads of constant memory marked as such, and C's calling convention
+// throughout. What is left for the device are threadgroup variables (address space 3), the builtins that are its own, and
+// the kernel's parameters.
 #pragma once
 
 #include <llvm/IR/Module.h>

@@ -30,6 +30,7 @@ constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks o
 constexpr double guard_steps = 2;
 constexpr int64_t cache_line = 64;
 constexpr double far_load = 2.5, far_store = 4;         // of lanes that have cache lines of their own
+constexpr unsigned lines_of_set = 8;
 constexpr double further_run = 0.7;                     // of lanes that lie apart from the others
 constexpr double part_of_word = 1.3;                    // gathered with the word that it is in, and cut out
 constexpr double part_of_many = 2;                      // put together in more registers than there are
@@ -191,7 +192,10 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
     is_even &= step == shape.step(1);
     runs += l < period && ((step != bytes * count && step != 0) || shape.factor_step(l) != shape.factor_step(l - 1));
   }
-  const bool is_far = is_even && std::abs(shape.step(1)) >= cache_line;
+  // As far apart as rows of a matrix, whose lengths are powers of two as often as not: so many lanes share one place of a
+  // cache.
+  const bool is_rows = shape.factor && runs == lanes && width > lines_of_set;
+  const bool is_far = is_rows || (is_even && std::abs(shape.step(1)) >= cache_line);
   double cost = guard_steps * static_cast<double>(shape.guards.size());
   const double whole =
       registers(type, width) * (is_store ? store : vector_step_) * (is_masked && !has_mask_registers_ ? 2 : 1);

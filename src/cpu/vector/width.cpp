@@ -30,7 +30,7 @@ constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.9,
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
 constexpr unsigned most_chains = 32;
 constexpr int64_t most_interleaved = 4;
-constexpr double part_of_ideal = 0.6;  // how much of the ideal LLVM makes of a loop that it vectorises
+constexpr double part_of_ideal = 0.8;  // how much of the ideal LLVM makes of a loop that it vectorises
 
 bool is_vector(const llvm::Instruction& instruction, const ShapeAnalysis& shapes) {
   return !instruction.getType()->isVoidTy() && !shapes.is_known(&instruction);

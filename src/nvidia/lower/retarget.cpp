@@ -73,14 +73,6 @@ void make_instructions_of_constant_casts(llvm::Module& module) {
         }
 }
 
-// What is read from constant memory stays as it is.
-void mark_constant_loads(llvm::Function& function) {
-  for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-        load && load->getPointerAddressSpace() == bitcode::constant_address_space)
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(function.getContext(), {}));
-}
-
 void drop_casts_to_the_same(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
     if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(&instruction);
@@ -148,7 +140,6 @@ bitcode::Prepared retarget(bitcode::Prepared prepared, const llvm::TargetMachine
       copy->copyAttributesFrom(&function);
       continue;
     }
-    mark_constant_loads(function);
     llvm::SmallVector<llvm::ReturnInst*> returns;
     llvm::CloneFunctionInto(copy, &function, copies, llvm::CloneFunctionChangeType::DifferentModule, returns, "",
                             nullptr, &spaces);
