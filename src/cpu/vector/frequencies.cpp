@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "cpu/vector/restarts.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -31,12 +34,24 @@ bool has_lanes_of_own(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
   });
 }
 
+// A kernel that begins with `if (i >= n) return;` does not mean most threads: LLVM would take it for every other one.
+void expect_threads_to_stay(const llvm::Function& function, llvm::BranchProbabilityInfo& probabilities) {
+  const llvm::BranchProbability few(1, 64);
+  for (const llvm::BasicBlock& block : function)
+    if (const std::optional<unsigned> end = early_end(block)) {
+      llvm::SmallVector<llvm::BranchProbability, 2> sides(2, few.getCompl());
+      sides[*end] = few;
+      probabilities.setEdgeProbability(&block, sides);
+    }
+}
+
 }  // namespace
 
 Frequencies::Frequencies(const llvm::Function& function, const llvm::LoopInfo& loops,
                          const llvm::DominatorTree& dominators, llvm::ScalarEvolution& evolution,
                          const ShapeAnalysis& shapes) {
-  const llvm::BranchProbabilityInfo probabilities(function, loops);
+  llvm::BranchProbabilityInfo probabilities(function, loops);
+  expect_threads_to_stay(function, probabilities);
   const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
   const auto entry = static_cast<double>(frequencies.getEntryFreq().getFrequency());
   for (const llvm::BasicBlock& block : function)

@@ -36,6 +36,14 @@ bool nothing_happens_before(const llvm::BasicBlock* block) {
 
 }  // namespace
 
+std::optional<unsigned> early_end(const llvm::BasicBlock& block) {
+  const llvm::Instruction* branch = block.getTerminator();
+  if (branch->getNumSuccessors() != 2) return std::nullopt;
+  const bool ends[2] = {ends_the_kernel(branch->getSuccessor(0)), ends_the_kernel(branch->getSuccessor(1))};
+  if (ends[0] == ends[1] || !nothing_happens_before(&block)) return std::nullopt;
+  return ends[0] ? 0 : 1;
+}
+
 llvm::SmallVector<const llvm::BasicBlock*> find_restarts(const llvm::Function& function, const ShapeAnalysis& shapes) {
   llvm::SmallVector<const llvm::BasicBlock*> found;
   for (const llvm::BasicBlock& block : function)

@@ -9,9 +9,14 @@
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/Function.h>
 
+#include <optional>
+
 namespace metalloid::cpu::vector {
 
 class ShapeAnalysis;
+
+// The side of a block's branch that ends the kernel before anything happened, if one alone does.
+std::optional<unsigned> early_end(const llvm::BasicBlock& block);
 
 // Blocks with a branch that lanes disagree on, before anything happens, one side of which ends the kernel.
 llvm::SmallVector<const llvm::BasicBlock*> find_restarts(const llvm::Function& function, const ShapeAnalysis& shapes);

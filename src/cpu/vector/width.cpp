@@ -26,7 +26,8 @@ namespace {
 constexpr double start_of_group = 25, start_of_thread = 12;
 constexpr double worth_no_barriers = 1.3;  // of the cost of half the lanes: waiting takes longer than it seems
 constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.9,
-                 worth_one = 0.95;              // of the cost of the best so far; estimates are rough
+                 worth_one = 0.95;           // of the cost of the best so far; estimates are rough
+constexpr double worth_loops_of_one = 1.25;  // rows may be longer than is guessed, and lanes the further apart for it
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
 constexpr unsigned most_chains = 32;
 constexpr int64_t most_interleaved = 4;
@@ -325,7 +326,8 @@ WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estima
     all += all.empty() ? "" : ", ";
     all += to_text(cost);
     all += width == 1 ? " alone" : fmt::format(" in {} lanes", width);
-    if (cost < estimate.of_thread(choice.width) * (width == 1 ? worth_one : worth_fewer_lanes)) choice.width = width;
+    const double of_one = estimate.has_loops_of_one() ? worth_loops_of_one : worth_one;
+    if (cost < estimate.of_thread(choice.width) * (width == 1 ? of_one : worth_fewer_lanes)) choice.width = width;
   }
   choice.reason = fmt::format("the estimated cycles of a thread are {}", all);
   return choice;

@@ -32,6 +32,9 @@ class Estimate {
   // Whether lanes make an access one by one, which groups of more lanes do no better.
   bool has_lanes_apart() const { return has_lanes_apart_; }
 
+  // Whether LLVM vectorises loops of one thread, and lanes would make accesses one by one.
+  bool has_loops_of_one() const { return has_lanes_apart_ && !vectorised_alone_.empty(); }
+
   // The part of a group's cycles that go into an instruction, or a block.
   double share(const llvm::Instruction& instruction, uint32_t width) const;
   double share(const llvm::BasicBlock& block, uint32_t width) const;
