@@ -25,6 +25,7 @@
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/shape_analysis.hpp"
 #include "cpu/vector/skip_branches.hpp"
+#include "cpu/vector/split_divisions.hpp"
 #include "cpu/vector/split_loops.hpp"
 #include "cpu/vector/unrolling.hpp"
 #include "cpu/vector/waiting.hpp"
@@ -200,6 +201,12 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
                               const llvm::TargetMachine& machine, WidthChoice* choice, Explanation* explanation) {
   auto analysis = std::make_unique<Analysis>(entry, variant);
   if (!variant.is_partial) {
+    if (split_divisions(entry, analysis->loops, analysis->shapes, variant.width)) {
+      passes.forget();
+      passes.run(entry, "mergereturn");
+      passes.run(entry, normalise_loops);
+      analysis = std::make_unique<Analysis>(entry, variant);
+    }
     const bool has_split = split_loops(entry, analysis->loops, analysis->shapes);
     if (skip_branches(entry, analysis->loops, analysis->shapes) || has_split) {
       passes.forget();
