@@ -14,7 +14,7 @@ namespace metalloid::differ {
 namespace {
 
 constexpr const char* arguments =
-    "//@ buffer uint random 256\n//@ buffer uchar random 256\n//@ buffer float below:100 256\n//@ bytes uint 5,1000\n"
+    "//@ buffer uint random 256\n//@ buffer uchar random 256\n//@ buffer float below:100 256\n//@ bytes uint 5,1000,48\n"
     "//@ buffer uint zeros 8N\n//@ buffer ushort zeros 4N\n//@ buffer uint random 96\n";
 
 constexpr const char* kernel_form =
@@ -36,8 +36,8 @@ const Declaration declarations[] = {{"threadgroup uint shared[256];", {}},
                                     {"const uint threads = size.x * size.y * size.z;", {}},
                                     {"const uint place = group.x + 3 * group.y;", {}},
                                     {"uint x = $;", {Type::u32}},
-                                    {"uint y = tid;", {}},
-                                    {"uint z = 0;", {}},
+                                    {"uint y = tid / given[2];", {}},
+                                    {"uint z = tid % given[2];", {}},
                                     {"int i = $;", {Type::i32}},
                                     {"long l = $;", {Type::i64}},
                                     {"float r = clamp($, -1000.0f, 1000.0f);", {Type::f32}},
