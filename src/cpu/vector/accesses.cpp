@@ -80,6 +80,16 @@ int64_t stride_of(const Shape& shape) {
   return stride;
 }
 
+std::optional<Shape> side_by_side(const Shape& shape, const Access& access) {
+  if (!shape.is_known() || !shape.factor || access.count > 1) return std::nullopt;
+  Shape result = shape;
+  for (size_t l = 0; l < shape.offsets.size(); ++l) result.offsets[l] += shape.coefficients[l];
+  result.factor = nullptr;
+  result.coefficients.clear();
+  if (stride_of(result) != access.scalar_bytes) return std::nullopt;
+  return result;
+}
+
 Rows rows_of(const Shape& shape, unsigned count, int64_t bytes) {
   const int64_t stride = shape.step(1);
   const auto continues = [&](unsigned lane) {

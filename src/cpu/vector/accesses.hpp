@@ -5,6 +5,8 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DerivedTypes.h>
 
+#include <optional>
+
 #include "cpu/vector/shape.hpp"
 
 namespace metalloid::cpu::vector {
@@ -37,6 +39,10 @@ Shape period_of(Shape shape);
 
 // The distance between lanes, if it is the same constant for all; else 0.
 int64_t stride_of(const Shape& shape);
+
+// The shape of lanes that are as far apart as a factor says, where that is 1 and they are neighbours then: as those of
+// `x[i * stride]`. Else none.
+std::optional<Shape> side_by_side(const Shape& shape, const Access& access);
 
 // Lanes that lie in rows of as many, which may be anywhere: in each, the distance is the same constant.
 struct Rows {

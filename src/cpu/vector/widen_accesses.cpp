@@ -4,6 +4,7 @@
 //     one address for all     one scalar access
 //     runs of neighbours      a vector access for each run; or one scalar, where a run has one address
 //     a small fixed stride    vector accesses over all of it, and shuffles; or over each row, where lanes lie in rows
+//     a stride that is 1      as neighbours, if it turns out to be
 //
 // and else lane by lane, by the processor's gathers and scatters if it has them. No access touches memory that the
 // lanes do not touch, except that bytes between two that are accessed, less than a page apart, are read with them.
@@ -19,11 +20,14 @@ namespace metalloid::cpu::vector {
 // By the shape of an address if it is what it seems to be, and if all lanes take part where masks are not cheap.
 Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
                                       const std::function<Components()>& by_shape,
-                                      const std::function<Components()>& apart, const Neighbours* neighbours) {
+                                      const std::function<Components()>& apart, const Neighbours* neighbours,
+                                      llvm::Value* condition) {
   const bool needs_all = mask_ && !has_mask_registers_ && !masks_are_cheap;
   const Shape::Guards guards = guards_of(shape, neighbours);
-  llvm::Value* condition = guards.empty() ? nullptr : guards_hold(guards, neighbours);
-  if (needs_all) condition = condition ? builder_.CreateAnd(all(mask_), condition) : all(mask_);
+  const bool is_expected = !condition && are_expected(guards);
+  const auto require = [&](llvm::Value* more) { condition = condition ? builder_.CreateAnd(condition, more) : more; };
+  if (!guards.empty()) require(guards_hold(guards, neighbours));
+  if (needs_all) require(all(mask_));
   if (!condition) return by_shape();
   return choose(
       condition,
@@ -32,20 +36,27 @@ Components Widener::by_shape_or_apart(const Shape& shape, bool masks_are_cheap,
         return by_shape();
       },
       [&] {
-        const llvm::SaveAndRestore unlikely(is_unlikely_, is_unlikely_ || are_expected(guards));
+        const llvm::SaveAndRestore unlikely(is_unlikely_, is_unlikely_ || is_expected);
         return apart();
       });
 }
 
+// Whether lanes that are as far apart as a factor says are neighbours.
+llvm::Value* Widener::are_side_by_side(const Shape& shape) {
+  return builder_.CreateICmpEQ(factor_of(shape), builder_.getInt64(1));
+}
+
+llvm::Value* Widener::factor_of(const Shape& shape) {
+  llvm::Value* factor = scalar(shape.factor);
+  return shape.factor_is_signed ? builder_.CreateSExtOrTrunc(factor, builder_.getInt64Ty())
+                                : builder_.CreateZExtOrTrunc(factor, builder_.getInt64Ty());
+}
+
 llvm::Value* Widener::lane_address(llvm::Value* first, const Shape& shape, unsigned lane) {
   llvm::Value* address = first;
-  if (const int64_t steps = shape.factor_step(lane)) {
-    llvm::Value* factor = scalar(shape.factor);
-    factor = shape.factor_is_signed ? builder_.CreateSExtOrTrunc(factor, builder_.getInt64Ty())
-                                    : builder_.CreateZExtOrTrunc(factor, builder_.getInt64Ty());
-    address =
-        builder_.CreatePtrAdd(address, builder_.CreateMul(factor, builder_.getInt64(static_cast<uint64_t>(steps))));
-  }
+  if (const int64_t steps = shape.factor_step(lane))
+    address = builder_.CreatePtrAdd(
+        address, builder_.CreateMul(factor_of(shape), builder_.getInt64(static_cast<uint64_t>(steps))));
   const int64_t step = shape.step(lane);
   return step == 0 ? address : builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(step)));
 }

@@ -81,6 +81,10 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
     if (!guards_of(shape, &neighbours).empty())
       for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);
     all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, in_rows, gathered, &neighbours);
+  } else if (const auto beside = side_by_side(shape, access); beside && neighbours.members.size() == 1) {
+    all = by_shape_or_apart(
+        *beside, has_masked_words_ && access.scalar_bytes >= 4, [&] { return Components{load_runs(load, *beside)}; },
+        gathered, nullptr, are_side_by_side(shape));
   } else if (!shape.is_known() && access.count == 1 && neighbours.members.size() == 1 &&
              may_be_consecutive(load.getPointerOperand())) {
     llvm::Value* pointers = builder_.CreateFreeze(vector(load.getPointerOperand()));

@@ -26,6 +26,11 @@ void Widener::widen_store(llvm::StoreInst& store) {
     return by_shape_or_scattered(shape, /*masks_are_cheap=*/false, {&store},
                                  [&] { store_windows(store, shape, windows); });
 
+  if (const auto beside = side_by_side(shape, access))
+    return by_shape_or_scattered(
+        *beside, has_masked_words_ && access.scalar_bytes >= 4, {&store}, [&] { store_runs(store, *beside); }, nullptr,
+        are_side_by_side(shape));
+
   const int64_t stride = rows_of(shape, width_, access.scalar_bytes).stride;
   if (!lies_in_stride(access, stride)) return scatter(store);
   const Neighbours neighbours = access.count == 1 ? find_neighbours(store, stride, /*by_index=*/true, layout_)
@@ -37,7 +42,8 @@ void Widener::widen_store(llvm::StoreInst& store) {
 }
 
 void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
-                                    const std::function<void()>& by_shape, const Neighbours* neighbours) {
+                                    const std::function<void()>& by_shape, const Neighbours* neighbours,
+                                    llvm::Value* condition) {
   if (!guards_of(shape, neighbours).empty())
     for (const llvm::StoreInst* store : stores) note(*store, Hindrance::guarded_access);
   by_shape_or_apart(
@@ -50,7 +56,7 @@ void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, ll
         for (llvm::StoreInst* store : stores) scatter(*store);
         return Components{};
       },
-      neighbours);
+      neighbours, condition);
 }
 
 void Widener::store_apart_or_together(llvm::StoreInst& store) {

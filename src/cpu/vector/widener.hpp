@@ -115,9 +115,11 @@ class Widener {
   void store_row(llvm::SmallVector<llvm::Value*> parts, const Access& access, llvm::Value* address, llvm::Value* mask);
   void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
   Components by_shape_or_apart(const Shape& shape, bool masks_are_cheap, const std::function<Components()>& by_shape,
-                               const std::function<Components()>& apart, const Neighbours* neighbours = nullptr);
+                               const std::function<Components()>& apart, const Neighbours* neighbours = nullptr,
+                               llvm::Value* condition = nullptr);
   void by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, llvm::ArrayRef<llvm::StoreInst*> stores,
-                             const std::function<void()>& by_shape, const Neighbours* neighbours = nullptr);
+                             const std::function<void()>& by_shape, const Neighbours* neighbours = nullptr,
+                             llvm::Value* condition = nullptr);
   Components gather(llvm::LoadInst& load, const Neighbours& neighbours);
   bool can_load_chunks(llvm::LoadInst& load, const Neighbours& neighbours);
   // Of each lane, so many bytes from where it loads.
@@ -135,6 +137,8 @@ class Widener {
   llvm::Value* guards_hold(const Shape::Guards& guards, const Neighbours* neighbours);
   llvm::Value* guard_holds(const llvm::Instruction& guard, int64_t lowest, int64_t highest);
   llvm::Value* what_wraps_around(const Neighbours& neighbours, int64_t index);
+  llvm::Value* factor_of(const Shape& shape);
+  llvm::Value* are_side_by_side(const Shape& shape);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
   llvm::Value* safe_pointers(llvm::Value* pointers);
   void mark_places_of(llvm::Value* pointer);

@@ -157,3 +157,61 @@ kernel void threes_in_rows(device const half* a, device half* out, INDEX) {
   if (at.x % 5 != 4)
     for (uint i = 0; i < 3; ++i) out[first + i] = a[3 * at.x + i] + a[first + 2 - i];
 }
+
+// Strides that are known when the kernel runs: neighbours, all in one place, backward, and apart.
+#define STRIDED_ARGUMENTS                                                                                            \
+  device const uint *in, device const ushort *halves, device uint *out, device ushort *small, constant int &stride, INDEX
+
+static void copy_strided(device const uint* in, device const ushort* halves, device uint* out, device ushort* small,
+                         int stride, uint i, uint size) {
+  const int from = int(i) * stride + (stride < 0 ? int(size) : 0);
+  uint sum = in[from] + halves[from];
+  for (uint k = 0; k < 3; ++k)
+    if ((in[i] >> k) & 1) sum = sum * 5 + in[from + int(k)] + halves[uint(from)];
+  out[stride == 0 ? int(i) : from] = sum;
+  if (sum & 2 && stride != 0) small[from] = ushort(sum);
+}
+
+//@ buffer uint random 4N
+//@ buffer ushort random 4N
+//@ buffer uint zeros 4N
+//@ buffer ushort zeros 4N
+//@ bytes int 1
+kernel void stride_of_1(STRIDED_ARGUMENTS) {
+  copy_strided(in, halves, out, small, stride, I, N);
+}
+
+//@ buffer uint random 4N
+//@ buffer ushort random 4N
+//@ buffer uint zeros 4N
+//@ buffer ushort zeros 4N
+//@ bytes int 0
+kernel void stride_of_0(STRIDED_ARGUMENTS) {
+  copy_strided(in, halves, out, small, stride, I, N);
+}
+
+//@ buffer uint random 4N
+//@ buffer ushort random 4N
+//@ buffer uint zeros 4N
+//@ buffer ushort zeros 4N
+//@ bytes int -1
+kernel void stride_of_minus_1(STRIDED_ARGUMENTS) {
+  copy_strided(in, halves, out, small, stride, I, N);
+}
+
+//@ buffer uint random 4N
+//@ buffer ushort random 4N
+//@ buffer uint zeros 4N
+//@ buffer ushort zeros 4N
+//@ bytes int 3
+kernel void stride_of_3(STRIDED_ARGUMENTS) {
+  copy_strided(in, halves, out, small, stride, I, N);
+}
+
+// A factor of 64 bits whose lower half is 1.
+//@ buffer uint random 4N
+//@ buffer uint zeros 4N
+//@ bytes ulong 4294967297
+kernel void stride_of_64_bits(device const uint* in, device uint* out, constant ulong& stride, INDEX) {
+  out[I] = in[I * stride % (4 * N)] + in[uint(I * stride)] + in[ulong(I) * (stride & 7)];
+}
