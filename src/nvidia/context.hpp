@@ -89,6 +89,15 @@ class Gpu {
   Signals signals;
   std::atomic<uint64_t> managed_bytes = 0;  // allocated, whether they are on the GPU or not
 
+  // Graphs of launches refer to functions of modules. A driver that is asked to put another function in the place of
+  // one that is gone may take both for the same, and run what is no code any more; so those who change graphs hold the
+  // lock, and give up their graphs when modules have been unloaded since.
+  struct Modules {
+    std::shared_mutex mutex;  // exclusive for unloading
+    uint64_t unloaded = 0;
+  };
+  Modules modules;
+
  private:
   Gpu(const Driver& driver, cuda::Device device, Properties properties);
   Status make_context();

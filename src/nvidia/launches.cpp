@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <shared_mutex>
 
 namespace metalloid::nvidia {
 
@@ -38,6 +39,12 @@ std::optional<Launches::Refused> Launches::send(const Gpu::Use& use, cuda::Strea
     chains_ = {};
     sequences_.clear();
     generation_ = use.generation();
+  }
+  const std::shared_lock lock(gpu_->modules.mutex);
+  if (unloaded_ != gpu_->modules.unloaded) {
+    for (auto& chains : chains_)
+      for (Chain& chain : chains) discard(use.driver(), chain);
+    unloaded_ = gpu_->modules.unloaded;
   }
   if (Chain* own = own_chain(use.driver())) {
     if (send_chain(use, stream, *own, 0, launches_.size()) == cuda::Code::success) {

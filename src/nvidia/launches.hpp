@@ -82,6 +82,7 @@ class Launches {
   std::vector<uint64_t> values_;
   std::vector<void*> parameters_;
   uint32_t generation_ = 0;  // of the context that has the chains
+  uint64_t unloaded_ = 0;    // modules, when they were last looked at
   // By length: 1, 2, 4, and so on to 128. Two of each in turn: one is changed while the other still runs.
   std::array<std::array<Chain, 2>, std::bit_width(most)> chains_;
   size_t turn_ = 0;

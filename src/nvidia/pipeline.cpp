@@ -68,8 +68,12 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Gpu> gpu, const
 Pipeline::~Pipeline() {
   auto use = gpu_->use();
   if (!use) return;
+  std::lock_guard lock(gpu_->modules.mutex);
   for (const Variant& variant : variants_)
-    if (variant.module && variant.generation == use->generation()) use->driver().unload_module(variant.module);
+    if (variant.module && variant.generation == use->generation()) {
+      use->driver().unload_module(variant.module);
+      ++gpu_->modules.unloaded;
+    }
 }
 
 uint64_t Pipeline::function_address(std::string_view name) const {

@@ -133,6 +133,7 @@ Code allocate(cuda::Address* address, size_t bytes, bool managed) {
 struct KeptKernel {
   cuda::KernelNode kernel;
   std::vector<uint64_t> parameters;
+  std::weak_ptr<void> module = {};  // of a node
 };
 struct Graph {
   std::vector<KeptKernel> kernels;
@@ -141,6 +142,9 @@ struct Graph {
 
 KeptKernel kept(const cuda::KernelNode& kernel) {
   KeptKernel copy{kernel, {}};
+  if (!current.empty())
+    if (const auto found = current.back()->objects.find(kernel.function); found != current.back()->objects.end())
+      copy.module = found->second;
   for (size_t i = 0; i < state().controls.parameters; ++i)
     copy.parameters.push_back(*static_cast<uint64_t*>(kernel.parameters[i]));
   return copy;
@@ -425,8 +429,12 @@ Code cuGraphExecKernelNodeSetParams(cuda::ExecutableGraph executable, cuda::Grap
                                     const cuda::KernelNode* kernel) {
   if (kernel->block[0] > 1024) return Code::invalid_value;
   ++state().controls.node_changes;
-  reinterpret_cast<Graph*>(executable)->kernels[reinterpret_cast<size_t>(node) - 1] = kept(*kernel);
-  return Code::success;
+  KeptKernel& present = reinterpret_cast<Graph*>(executable)->kernels[reinterpret_cast<size_t>(node) - 1];
+  return in_context([&](Context&) {
+    if (present.module.expired()) ++state().controls.stale_node_changes;
+    present = kept(*kernel);
+    return Code::success;
+  });
 }
 
 Code cuGraphLaunch(cuda::ExecutableGraph executable, cuda::Stream stream) {

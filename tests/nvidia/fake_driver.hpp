@@ -21,7 +21,7 @@ struct Controls {
   std::atomic<unsigned> parameters = 0;      // 64-bit values among theirs
   std::atomic<bool> holds_launches = false;  // streams stop before the next one
   std::atomic<bool> makes_contexts = true;   // else no more of them
-  std::atomic<uint64_t> graphs = 0, node_changes = 0, machine_code = 0;
+  std::atomic<uint64_t> graphs = 0, node_changes = 0, stale_node_changes = 0, machine_code = 0;
   std::atomic<uint64_t> launches = 0, copies = 0, prefetches = 0, modules = 0;
   std::atomic<uint64_t> contexts = 0, pinned_regions = 0;  // made, present
 };

@@ -221,6 +221,22 @@ TEST_F(NvidiaQueues, ChangeOnlyWhatIsNewInAGraph) {
   EXPECT_EQ(controls_->node_changes, 8u);
 }
 
+TEST_F(NvidiaQueues, DoNotChangeGraphsOfKernelsThatAreGone) {
+  const auto values = memory(256);
+  const auto queue = device_->make_queue();
+  for (int round = 1; round <= 4; ++round) {
+    const auto add = kernel(adds);
+    for (const int dispatches : {1, 7, 7, 3}) {
+      device::CommandList list;
+      for (int i = 1; i <= dispatches; ++i) add_to(*values, i, *add, list);
+      EXPECT_TRUE(submit(*queue, std::move(list)).get().faults.empty());
+    }
+  }
+  EXPECT_EQ(integers(*values)[0], 4 * (1 + 28 + 28 + 6));
+  EXPECT_GT(controls_->node_changes, 0u);
+  EXPECT_EQ(controls_->stale_node_changes, 0u);
+}
+
 TEST_F(NvidiaQueues, GiveDispatchesThatComeAgainAGraphOfTheirOwn) {
   const auto add = kernel(adds);
   const auto values = memory(256);
