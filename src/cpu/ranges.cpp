@@ -102,6 +102,7 @@ class Crew : public std::enable_shared_from_this<Crew> {
     ++*wanted_in_pool_;
     auto* request = new Request{shared_from_this(), thread};
     hand_over(request);
+    lend(request);
     pool.start(
         [](void* argument) {
           take_over(argument);

@@ -22,6 +22,7 @@
 #ifdef METALLOID_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 #ifdef METALLOID_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
@@ -47,6 +48,13 @@ inline void hand_over([[maybe_unused]] void* place) {
 inline void take_over([[maybe_unused]] void* place) {
 #ifdef METALLOID_THREAD_SANITIZER
   __tsan_acquire(place);
+#endif
+}
+
+// A library has it whose memory the leak sanitizer does not look into; the program may end before it is given back.
+inline void lend([[maybe_unused]] const void* object) {
+#ifdef METALLOID_ADDRESS_SANITIZER
+  __lsan_ignore_object(object);
 #endif
 }
 

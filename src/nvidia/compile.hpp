@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "device/pipeline.hpp"
@@ -41,8 +42,10 @@ struct LaunchSize {
   device::Size threadgroups_per_grid;
   uint32_t is_row = 0;             // the threadgroups are
   uint32_t is_row_of_threads = 0;  // each of them is: it is deeper than the hardware's may be
+  uint32_t padding = 0;            // sizes are compared and hashed byte by byte
   uint64_t log = 0;                // address of a LogBuffer, if the kernel logs
 };
+static_assert(std::has_unique_object_representations_v<LaunchSize>);
 
 // Memory that kernels write messages to: records of whole 64-bit words. When it is full, messages are counted only.
 struct LogBuffer {

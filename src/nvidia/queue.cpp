@@ -126,7 +126,7 @@ bool Queue::wait_for_work() {
   asleep_ = true;
   arrived_.wait(lock, [&] { return closed_ || has_work(); });
   asleep_ = false;
-  return has_work();
+  return !closed_ || has_work();  // a thread that looks out may have ended it meanwhile
 }
 
 }  // namespace metalloid::nvidia

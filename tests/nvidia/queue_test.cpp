@@ -119,6 +119,7 @@ TEST_F(NvidiaQueues, EndWhatIsUnderWayOnWhicheverThreadLooksOut) {
   for (int round = 0; round < 1000; ++round) {
     device::CommandList list;
     add_to(*values, 1, *add, list);
+    if (round % 10 == 5) std::this_thread::sleep_for(2ms);  // the queue sleeps meanwhile
     controls_->holds_launches = round % 10 == 0;
     auto outcome = submit(*queue, std::move(list), /*calls_program=*/false);
     const auto is_reached = [&] { return outcome.wait_for(0s) == std::future_status::ready; };
