@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/Dominators.h>
@@ -104,16 +105,20 @@ std::optional<Division> as_division(llvm::Instruction& instruction, const ShapeA
   return Division{llvm::cast<llvm::BinaryOperator>(&instruction), divisor, static_cast<uint64_t>(step)};
 }
 
+// Whether an instruction behind a place may be moved there. Where others decide whether it is reached, memory may not
+// be there, and divisors may be 0.
+bool can_be_moved(const llvm::Instruction& instruction, const llvm::Instruction& place) {
+  if (&instruction == &place || instruction.mayHaveSideEffects() || llvm::isa<llvm::PHINode>(instruction)) return false;
+  if (instruction.getParent() == place.getParent())
+    return !instruction.mayReadFromMemory() || instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
+  return !instruction.mayReadFromMemory() && llvm::isSafeToSpeculativelyExecute(&instruction);
+}
+
 // Brings a value, and what it is computed from, before a place; false if that cannot be.
 bool is_brought_before(llvm::Value* value, llvm::Instruction* place, const llvm::DominatorTree& dominators) {
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
   if (!instruction || dominators.dominates(instruction, place)) return true;
-  // Where others decide whether it is read, memory may not be there.
-  const bool can_be_read =
-      instruction->getParent() == place->getParent() && instruction->hasMetadata(llvm::LLVMContext::MD_invariant_load);
-  if (instruction == place || instruction->mayHaveSideEffects() || llvm::isa<llvm::PHINode>(instruction) ||
-      (instruction->mayReadFromMemory() && !can_be_read))
-    return false;
+  if (!can_be_moved(*instruction, *place)) return false;
   for (llvm::Value* operand : instruction->operands())
     if (!is_brought_before(operand, place, dominators)) return false;
   instruction->moveBefore(place->getIterator());

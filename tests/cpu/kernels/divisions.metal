@@ -174,3 +174,18 @@ kernel void rows_of_pixels(device const half* in, device float* out, constant ui
   for (uint k = 0; k < 4; ++k) array[(column + k) % 4] += float(in[min(row * n + k, N - 1)]) * float(row);
   out[I] = array[column & 3] + float(column) * (row % 3 == 1 ? 0.5f : 2.0f);
 }
+
+// What is divided by is a quotient itself, of what is 0 where nobody divides by it.
+//@ buffer uint random N
+//@ buffer uint zeros N
+//@ bytes uint 60
+//@ bytes uint 0
+kernel void divided_by_a_quotient(device const uint* in, device uint* out, constant uint& n, constant uint& m, INDEX) {
+  const uint row = I / n;
+  uint sum = row > 2 ? row : in[I];
+  if (m != 0) {
+    const uint width = 1000 / m + 1, part = I / width, rest = I % width;
+    sum += part > rest ? part : in[min(rest, N - 1)];
+  }
+  out[I] = sum;
+}
