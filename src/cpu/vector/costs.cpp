@@ -30,7 +30,7 @@ constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks o
 constexpr double guard_steps = 2;
 constexpr int64_t cache_line = 64;
 constexpr double far_load = 2.5, far_store = 4;         // of lanes that have cache lines of their own
-constexpr unsigned lines_of_set = 8;
+constexpr unsigned lines_of_set = 8;                    // of the nearest cache
 constexpr double further_run = 0.7;                     // of lanes that lie apart from the others
 constexpr double part_of_word = 1.3;                    // gathered with the word that it is in, and cut out
 constexpr double part_of_many = 2;                      // put together in more registers than there are
