@@ -192,8 +192,8 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
     is_even &= step == shape.step(1);
     runs += l < period && ((step != bytes * count && step != 0) || shape.factor_step(l) != shape.factor_step(l - 1));
   }
-  // As far apart as rows of a matrix, whose lengths are powers of two as often as not: then all share a set of the cache,
-  // and what is stored does with what was loaded.
+  // As far apart as rows of a matrix, whose lengths are powers of two as often as not: then all share a set of the
+  // cache, and what is stored does with what was loaded.
   const bool is_rows = shape.factor && runs == lanes && (is_store || width > lines_of_set);
   const bool is_far = is_rows || (is_even && std::abs(shape.step(1)) >= cache_line);
   double cost = guard_steps * static_cast<double>(shape.guards.size());
