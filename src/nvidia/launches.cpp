@@ -22,8 +22,7 @@ bool is_same(const LaunchSize& a, const uint64_t* b) {
 Launches::~Launches() {
   const auto use = gpu_->use();
   if (!use || use->generation() != generation_) return;
-  for (auto& chains : chains_)
-    for (Chain& chain : chains) discard(use->driver(), chain);
+  discard_shared_chains(use->driver());
   for (Sequence& sequence : sequences_) discard(use->driver(), sequence.chain);
 }
 
@@ -42,8 +41,7 @@ std::optional<Launches::Refused> Launches::send(const Gpu::Use& use, cuda::Strea
   }
   const std::shared_lock lock(gpu_->modules.mutex);
   if (unloaded_ != gpu_->modules.unloaded) {
-    for (auto& chains : chains_)
-      for (Chain& chain : chains) discard(use.driver(), chain);
+    discard_shared_chains(use.driver());
     unloaded_ = gpu_->modules.unloaded;
   }
   if (Chain* own = own_chain(use.driver())) {
@@ -173,6 +171,11 @@ void Launches::note(Chain& chain, size_t place, const Launch& launch, const cuda
   std::memcpy(arguments.data(), &launch.size, sizeof launch.size);
   std::copy_n(values_.begin() + static_cast<ptrdiff_t>(launch.first_value), launch.values,
               arguments.begin() + sizeof(LaunchSize) / 8);
+}
+
+void Launches::discard_shared_chains(const Driver& driver) {
+  for (auto& chains : chains_)
+    for (Chain& chain : chains) discard(driver, chain);
 }
 
 void Launches::discard(const Driver& driver, Chain& chain) {

@@ -75,6 +75,7 @@ class Launches {
   cuda::KernelNode node_of(const Launch& launch);
   bool has_not_changed(const Chain& chain, size_t place, const Launch& launch, const cuda::KernelNode& node) const;
   void note(Chain& chain, size_t place, const Launch& launch, const cuda::KernelNode& node) const;
+  void discard_shared_chains(const Driver& driver);  // of all lengths
   void discard(const Driver& driver, Chain& chain);
 
   const std::shared_ptr<Gpu> gpu_;

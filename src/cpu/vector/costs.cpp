@@ -38,11 +38,6 @@ constexpr double barrier = 60;                          // a switch of stacks, a
 constexpr double taking_turns = 17;                     // whatever they then do
 constexpr double plain_update = 1.2, plain_access = 5;  // of threadgroup memory, which needs no lock: without a value
 
-bool is_integer_division(unsigned opcode) {
-  return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
-         opcode == llvm::Instruction::SRem;
-}
-
 bool is_access(const llvm::Instruction& instruction) {
   return llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction);
 }
@@ -122,8 +117,7 @@ double Costs::alone(const llvm::Instruction& instruction) const {
   if (llvm::isa<llvm::StoreInst>(instruction)) return store;
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return integer_step / 2;
   if (instruction.isTerminator()) return branch(instruction, 1);
-  if (is_integer_division(instruction.getOpcode()))
-    return type->getScalarSizeInBits() > 32 ? long_division : integer_division;
+  if (instruction.isIntDivRem()) return type->getScalarSizeInBits() > 32 ? long_division : integer_division;
   if (instruction.getOpcode() == llvm::Instruction::FDiv) return float_division;
   if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
     return intrinsic->getIntrinsicID() == llvm::Intrinsic::sqrt ? square_root : float_step;
@@ -148,7 +142,7 @@ double Costs::together(const llvm::Instruction& instruction, unsigned width) con
   if (llvm::isa<llvm::CallInst>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction))
     return call(llvm::cast<llvm::CallInst>(instruction), width);
   if (shapes_.is_known(&instruction)) return alone(instruction);
-  if (is_integer_division(instruction.getOpcode())) return division(instruction.getType(), width);
+  if (instruction.isIntDivRem()) return division(instruction.getType(), width);
   return arithmetic(instruction, width);
 }
 
@@ -251,7 +245,7 @@ double Costs::latency(const llvm::Instruction& instruction, bool alone) const {
     const bool is_gather = !alone && !shapes_.is_known(instruction.getOperand(0));
     return is_gather ? 16 : 5;
   }
-  if (is_integer_division(instruction.getOpcode())) return is_scalar ? 12 : 30;
+  if (instruction.isIntDivRem()) return is_scalar ? 12 : 30;
   switch (instruction.getOpcode()) {
     case llvm::Instruction::FDiv:
       return 12;

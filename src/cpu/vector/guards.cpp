@@ -2,6 +2,7 @@
 // how far the others are from it, by a few instructions for the whole group.
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "cpu/vector/divisions.hpp"
 #include "cpu/vector/widener.hpp"
 
 namespace metalloid::cpu::vector {
@@ -14,8 +15,7 @@ bool is_division(const llvm::Instruction& guard) {
 
 bool is_signed_guard(const llvm::Instruction& guard) {
   if (const auto* limit = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&guard)) return limit->isSigned();
-  return guard.getOpcode() == llvm::Instruction::SExt || guard.getOpcode() == llvm::Instruction::SDiv ||
-         guard.getOpcode() == llvm::Instruction::SRem;
+  return guard.getOpcode() == llvm::Instruction::SExt || is_signed_division(guard);
 }
 
 }  // namespace
@@ -100,8 +100,7 @@ llvm::Value* Widener::guard_holds(const llvm::Instruction& guard, int64_t lowest
   // From what lane 0 leaves, no lane gets to the next multiple of the divisor, nor below the one before.
   llvm::Value* divisor = extended(scalar(guard.getOperand(1)), is_signed);
   llvm::Value* rest = extended(scalar(const_cast<llvm::Instruction*>(&guard)), is_signed);
-  if (guard.getOpcode() == llvm::Instruction::UDiv || guard.getOpcode() == llvm::Instruction::SDiv)
-    rest = builder_.CreateSub(first, builder_.CreateMul(rest, divisor));
+  if (!is_remainder(guard)) rest = builder_.CreateSub(first, builder_.CreateMul(rest, divisor));
   return builder_.CreateAnd(are_between(first, number(0), most),
                             are_between(rest, number(0), builder_.CreateSub(divisor, number(1))));
 }

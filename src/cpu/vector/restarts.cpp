@@ -47,9 +47,7 @@ std::optional<unsigned> early_end(const llvm::BasicBlock& block) {
 llvm::SmallVector<const llvm::BasicBlock*> find_restarts(const llvm::Function& function, const ShapeAnalysis& shapes) {
   llvm::SmallVector<const llvm::BasicBlock*> found;
   for (const llvm::BasicBlock& block : function)
-    if (shapes.is_divergent_branch(&block) && !shapes.is_masked(&block) && nothing_happens_before(&block) &&
-        llvm::any_of(llvm::successors(&block), ends_the_kernel))
-      found.push_back(&block);
+    if (shapes.is_divergent_branch(&block) && !shapes.is_masked(&block) && early_end(block)) found.push_back(&block);
   return found;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/atomics.hpp"
+#include "cpu/vector/divisions.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/variant.hpp"
@@ -356,14 +357,10 @@ Shape ShapeAnalysis::division_shape(const llvm::Instruction& division) const {
   if (!is_uniform(division.getOperand(1)) || !can_be_guarded(dividend, division) || !is_for_addresses(division))
     return Shape::varying();
   const auto [least, most] = std::minmax_element(dividend.offsets.begin(), dividend.offsets.end());
-  const auto* divisor = small_constant(division.getOperand(1));
-  constexpr int64_t worth_asking = 4;  // times as long as the row
-  if (divisor && divisor->getSExtValue() < worth_asking * (*most - *least)) return Shape::varying();
-  const unsigned opcode = division.getOpcode();
-  const bool is_remainder = opcode == llvm::Instruction::URem || opcode == llvm::Instruction::SRem;
-  Shape result = is_remainder ? dividend.with_other_base() : Shape::uniform(width_);
+  if (!is_worth_asking(division.getOperand(1), static_cast<uint64_t>(*most - *least))) return Shape::varying();
+  Shape result = is_remainder(division) ? dividend.with_other_base() : Shape::uniform(width_);
   result.is_exact_unsigned = true;
-  result.is_exact_signed = !is_remainder || opcode == llvm::Instruction::SRem;
+  result.is_exact_signed = !is_remainder(division) || is_signed_division(division);
   result.add_guards(dividend.guards);
   result.add_guards({&division});
   return result;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <tuple>
 
+#include "cpu/vector/divisions.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/shape_analysis.hpp"
 
@@ -26,21 +27,13 @@ namespace {
 // Copies cost time to compile: that of a longer kernel gains less, since divisions are a smaller part of it.
 constexpr size_t most_instructions = 300;
 
-// How many times as long as the lanes' row a divisor must be, if it is known.
-constexpr uint64_t worth_asking = 4;
-
 struct Division {
   llvm::BinaryOperator* instruction;
   llvm::Value* divisor;
   uint64_t step;  // of the dividend from lane to lane
 
   llvm::Value* dividend() const { return instruction->getOperand(0); }
-  bool is_signed() const {
-    return instruction->getOpcode() == llvm::Instruction::SDiv || instruction->getOpcode() == llvm::Instruction::SRem;
-  }
-  bool is_remainder() const {
-    return instruction->getOpcode() == llvm::Instruction::URem || instruction->getOpcode() == llvm::Instruction::SRem;
-  }
+  bool is_signed() const { return is_signed_division(*instruction); }
 };
 
 // What is known of a condition where a dividend is not negative and a divisor is positive.
@@ -79,8 +72,7 @@ class SignedCase {
 // themselves; where both numbers are positive there is no such case.
 llvm::Value* divisor_of(const llvm::Instruction& division) {
   llvm::Value* divisor = division.getOperand(1);
-  if (division.getOpcode() != llvm::Instruction::SDiv && division.getOpcode() != llvm::Instruction::SRem)
-    return divisor;
+  if (!is_signed_division(division)) return divisor;
   while (auto* choice = llvm::dyn_cast<llvm::SelectInst>(divisor)) {
     const SignedCase positive(division.getOperand(0), choice->getFalseValue());
     if (!positive.is_false(choice->getCondition())) break;
@@ -98,9 +90,8 @@ std::optional<Division> as_division(llvm::Instruction& instruction, const ShapeA
   const int64_t step = dividend.step(1);
   for (unsigned lane = 0; lane < width; ++lane)
     if (step <= 0 || dividend.step(lane) != step * static_cast<int64_t>(lane)) return std::nullopt;
-  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(divisor);
   const uint64_t row = static_cast<uint64_t>(step) * (width - 1);
-  if (known && (known->isNegative() || known->getZExtValue() < worth_asking * row)) return std::nullopt;
+  if (!is_worth_asking(divisor, row)) return std::nullopt;
   if (row >= llvm::maxUIntN(instruction.getType()->getIntegerBitWidth() - 1)) return std::nullopt;
   return Division{llvm::cast<llvm::BinaryOperator>(&instruction), divisor, static_cast<uint64_t>(step)};
 }
@@ -191,7 +182,7 @@ bool split_divisions(llvm::Function& function, const llvm::LoopInfo& loops, cons
       row = row_of(builder, division, width);
       together = builder.CreateAnd(together, row.is_one);
     }
-    fast.push_back({division.instruction, division.is_remainder() ? row.remainder : row.quotient});
+    fast.push_back({division.instruction, is_remainder(*division.instruction) ? row.remainder : row.quotient});
   }
 
   llvm::BasicBlock *head = place->getParent(), *apart = head->splitBasicBlock(place);

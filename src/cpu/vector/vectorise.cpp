@@ -201,19 +201,19 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
                               const llvm::TargetMachine& machine, WidthChoice* choice, Explanation* explanation) {
   auto analysis = std::make_unique<Analysis>(entry, variant);
   if (!variant.is_partial) {
-    if (split_divisions(entry, analysis->loops, analysis->shapes, variant.width)) {
+    const auto start_over = [&]() -> Status {
       passes.forget();
       passes.run(entry, "mergereturn");
       passes.run(entry, normalise_loops);
+      if (auto valid = verify(entry); !valid) return valid;
       analysis = std::make_unique<Analysis>(entry, variant);
-    }
+      return success();
+    };
+    if (split_divisions(entry, analysis->loops, analysis->shapes, variant.width))
+      if (auto valid = start_over(); !valid) return Error{valid.error()};
     const bool has_split = split_loops(entry, analysis->loops, analysis->shapes);
-    if (skip_branches(entry, analysis->loops, analysis->shapes) || has_split) {
-      passes.forget();
-      passes.run(entry, normalise_loops);
-      if (auto valid = verify(entry); !valid) return Error{valid.error()};
-      analysis = std::make_unique<Analysis>(entry, variant);
-    }
+    if (skip_branches(entry, analysis->loops, analysis->shapes) || has_split)
+      if (auto valid = start_over(); !valid) return Error{valid.error()};
   }
   auto& [dominators, post_dominators, loops, shapes, restarts] = *analysis;
   std::optional<Estimate> estimate;
