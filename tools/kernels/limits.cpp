@@ -51,8 +51,10 @@ void multiply_add(float* out, uint32_t steps) {
   for (uint32_t step = 0; step < steps; ++step) {
     std::array<Vector, in_flight> sums;
     const Vector factor = Vector{} + 0.999f, addend = Vector{} + 0.001f * static_cast<float>(step % 7);
-    for (Vector& sum : sums) sum = addend;
+#pragma GCC unroll in_flight
+    for (int i = 0; i < in_flight; ++i) sums[i] = addend + static_cast<float>(i);  // equal ones would become one
     for (int i = 0; i < times; ++i)
+#pragma GCC unroll in_flight
       for (Vector& sum : sums) sum = sum * factor + addend;
     Vector total{};
     for (const Vector& sum : sums) total += sum;

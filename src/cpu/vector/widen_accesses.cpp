@@ -72,17 +72,35 @@ llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
   return builder_.CreateSelect(mask_, pointers, splat(nowhere));
 }
 
+// What a pointer counts from, and how many bytes it is from there, where that is a constant. Accesses that differ by
+// constants only have all else in common.
+Widener::Distance Widener::distance_of(llvm::Value* pointer) const {
+  llvm::APInt bytes(layout_.getIndexTypeSizeInBits(pointer->getType()), 0);
+  llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout_, bytes, /*AllowNonInbounds=*/true);
+  if (base->getType() != pointer->getType()) return {pointer, 0};
+  return {base, bytes.getSExtValue()};
+}
+
 // So many bytes behind the pointers, one by one: those of a shape are sums with constants.
 llvm::SmallVector<llvm::Value*> Widener::addresses_of_lanes(llvm::Value* pointer, int64_t offset) {
-  llvm::Value* distance = builder_.getInt64(static_cast<uint64_t>(offset));
+  const auto behind = [&](llvm::Value* address, int64_t bytes) {
+    return builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(bytes)));
+  };
   llvm::SmallVector<llvm::Value*> addresses;
-  if (const Shape shape = shapes_.shape(pointer); shape.is_known() && shape.guards.empty() && !mask_) {
-    llvm::Value* first = builder_.CreatePtrAdd(scalar(pointer), distance);
+  if (mask_) {
+    llvm::Value* distance = builder_.getInt64(static_cast<uint64_t>(offset));
+    llvm::Value* safe = safe_pointers(builder_.CreateGEP(builder_.getInt8Ty(), vector(pointer), distance));
+    for (unsigned l = 0; l < width_; ++l) addresses.push_back(builder_.CreateExtractElement(safe, l));
+    return addresses;
+  }
+  if (const Shape shape = shapes_.shape(pointer); shape.is_known() && shape.guards.empty()) {
+    llvm::Value* first = behind(scalar(pointer), offset);
     for (unsigned l = 0; l < width_; ++l) addresses.push_back(lane_address(first, shape, l));
     return addresses;
   }
-  llvm::Value* safe = safe_pointers(builder_.CreateGEP(builder_.getInt8Ty(), vector(pointer), distance));
-  for (unsigned l = 0; l < width_; ++l) addresses.push_back(builder_.CreateExtractElement(safe, l));
+  const auto [base, bytes] = distance_of(pointer);
+  for (unsigned l = 0; l < width_; ++l)
+    addresses.push_back(behind(builder_.CreateExtractElement(vector(base), l), bytes + offset));
   return addresses;
 }
 
@@ -118,17 +136,22 @@ bool Widener::is_one_address(const llvm::LoadInst& load) const {
   return shape.is_known() && !shape.factor && llvm::all_equal(shape.offsets);
 }
 
-// Whether the addresses of lanes, of those that are on, follow one another. They are frozen: lane 0, which is counted
-// from, may be off.
-llvm::Value* Widener::are_consecutive(llvm::Value* pointers, int64_t bytes) {
+// Whether the addresses of lanes, of those that are on, follow one another. Those that differ by a constant need be
+// asked about once, so it is asked of what they count from. That is frozen: lane 0 may be off.
+Widener::Sequence Widener::sequence(llvm::Value* pointer, int64_t bytes) {
+  const auto [base, offset] = distance_of(pointer);
+  llvm::Value* pointers = builder_.CreateFreeze(vector(base));
+  llvm::Value* first = builder_.CreateExtractElement(pointers, uint64_t{0});
   llvm::SmallVector<llvm::Constant*> steps;
   for (unsigned l = 0; l < width_; ++l) steps.push_back(builder_.getInt64(l * static_cast<uint64_t>(bytes)));
   llvm::Value* numbers = builder_.CreatePtrToInt(pointers, vector_of(builder_.getInt64Ty()));
-  llvm::Value* first = splat(builder_.CreateExtractElement(numbers, uint64_t{0}));
-  llvm::Value* follow = builder_.CreateICmpEQ(numbers, builder_.CreateAdd(first, llvm::ConstantVector::get(steps)));
-  if (!mask_) return all(follow);
-  if (has_mask_registers_) return all(builder_.CreateOr(follow, builder_.CreateNot(mask_)));
-  return all(builder_.CreateAnd(follow, mask_));
+  llvm::Value* expected = builder_.CreateAdd(splat(builder_.CreatePtrToInt(first, builder_.getInt64Ty())),
+                                             llvm::ConstantVector::get(steps));
+  llvm::Value* follow = builder_.CreateICmpEQ(numbers, expected);
+  if (mask_)
+    follow =
+        has_mask_registers_ ? builder_.CreateOr(follow, builder_.CreateNot(mask_)) : builder_.CreateAnd(follow, mask_);
+  return {all(follow), builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(offset)))};
 }
 
 // Some processors take a gather or a scatter apart themselves, and less well than loads and stores that stand there in

@@ -55,13 +55,8 @@ Components Widener::gather(llvm::LoadInst& load, const Neighbours& neighbours) {
   llvm::Value* pointers = vector(load.getPointerOperand());
   if (can_load_chunks(load, neighbours)) {
     note(load, Hindrance::gather);
-    return load_chunks(load, neighbours, [&](int64_t offset) {
-      llvm::Value* there = safe_pointers(
-          builder_.CreateGEP(builder_.getInt8Ty(), pointers, builder_.getInt64(static_cast<uint64_t>(offset))));
-      llvm::SmallVector<llvm::Value*> addresses;
-      for (unsigned lane = 0; lane < width_; ++lane) addresses.push_back(builder_.CreateExtractElement(there, lane));
-      return addresses;
-    });
+    return load_chunks(load, neighbours,
+                       [&](int64_t offset) { return addresses_of_lanes(load.getPointerOperand(), offset); });
   }
   if (access.count > 1) return gather(load);
   if (can_gather_words(load, neighbours)) return gather_words(load, neighbours);

@@ -65,12 +65,11 @@ void Widener::store_apart_or_together(llvm::StoreInst& store) {
     mark_places_of(store.getPointerOperand());
     return scatter(store);
   }
-  llvm::Value* pointers = builder_.CreateFreeze(vector(store.getPointerOperand()));
+  const auto [are_consecutive, first] = sequence(store.getPointerOperand(), access.scalar_bytes);
   llvm::Value* value = vector(store.getValueOperand());
   choose(
-      are_consecutive(pointers, access.scalar_bytes),
-      [&] {
-        llvm::Value* first = builder_.CreateExtractElement(pointers, uint64_t{0});
+      are_consecutive,
+      [&, first = first] {
         if (mask_ && has_mask_registers_)
           builder_.CreateMaskedStore(value, first, access.alignment, mask_);
         else

@@ -104,3 +104,23 @@ kernel void counts_in_threadgroups(device const uint* in, device atomic_uint* ou
   for (uint j = local; j < 64; j += threads)
     atomic_fetch_add_explicit(&out[j], atomic_load_explicit(&counts[j], memory_order_relaxed), memory_order_relaxed);
 }
+
+// Addresses that follow one another or not, as the data has it, and others at constant distances from them.
+//@ buffer uint random 2N+640
+//@ buffer uint random 4
+//@ buffer uint zeros 2N+640
+kernel void constant_distances(device const uint* in, device const uint* given, device uint* out, INDEX) {
+  const uint i = I, distance = 1u << (given[0] & 7);
+  const uint first = 2 * i - (i & (distance - 1));
+  device const uint* from = in + first;
+  device uint* to = out + first;
+  uint values[5];
+  for (uint j = 0; j < 5; ++j) values[j] = from[128 * j];
+  to[0] = values[0] ^ values[4];
+  if (values[1] & 1) {
+    to[0] += from[64] + from[192];
+    device const uint4* pieces = (device const uint4*)(in + (first & ~3u));
+    const uint4 sum = pieces[0] + pieces[20] * pieces[40];
+    to[0] ^= sum.x + 3 * sum.y + 5 * sum.z + 7 * sum.w;
+  }
+}
