@@ -34,8 +34,8 @@ void inline_calls(llvm::Module& module) {
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.setComdat(nullptr);
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
-    const bool stays = recursive.contains(&function) || bitcode::is_called(function) ||
-                       bitcode::accesses_texture(function.getName());
+    const bool stays =
+        recursive.contains(&function) || bitcode::is_called(function) || bitcode::accesses_texture(function.getName());
     function.removeFnAttr(stays ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
     function.addFnAttr(stays ? llvm::Attribute::NoInline : llvm::Attribute::AlwaysInline);
   }

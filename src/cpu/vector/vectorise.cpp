@@ -163,6 +163,14 @@ struct Analysis {
   llvm::SmallPtrSet<const llvm::BasicBlock*, 4> restarts;
 };
 
+// Whether lanes make accesses together only while they have the same quotient: the more lanes, the rarer.
+bool has_accesses_by_quotients(const llvm::Function& entry, const ShapeAnalysis& shapes) {
+  return llvm::any_of(llvm::instructions(entry), [&](const llvm::Instruction& instruction) {
+    const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    return pointer && llvm::any_of(shapes.shape(pointer).guards, llvm::IsaPred<llvm::BinaryOperator>);
+  });
+}
+
 // Whether several SIMD-groups of a kernel should go together: where it loops, they walk through memory side by side,
 // wait for fewer results, and share what is the same in all of them; and fewer groups wait at barriers, which counts
 // where lanes do not make accesses one by one. Where it does neither, groups run in a loop of their own
@@ -170,9 +178,8 @@ struct Analysis {
 void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
                           const Estimate& estimate, WidthChoice& choice) {
   constexpr unsigned most_instructions = 800;
-  const bool has_barrier = entry.getParent()->getFunction("metal.threadgroup_barrier");
-  if (analysis.loops.empty() && (!has_barrier || estimate.has_lanes_apart())) return;
-  if (entry.getInstructionCount() > most_instructions) return;
+  if (analysis.loops.empty() && (!estimate.has_barriers() || estimate.has_lanes_apart())) return;
+  if (entry.getInstructionCount() > most_instructions || has_accesses_by_quotients(entry, analysis.shapes)) return;
   ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widest_choice);
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
   if (!what_keeps_apart(entry, shapes).empty()) return;

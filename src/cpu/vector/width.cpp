@@ -25,7 +25,7 @@ namespace {
 
 constexpr double start_of_group = 25, start_of_thread = 12;
 constexpr double worth_no_barriers = 1.3;  // of the cost of half the lanes: waiting takes longer than it seems
-constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.9,
+constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.75, worth_less_waiting = 0.9,
                  worth_one = 0.95;           // of the cost of the best so far; estimates are rough
 constexpr double worth_loops_of_one = 1.25;  // rows may be longer than is guessed, and lanes the further apart for it
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
@@ -87,7 +87,9 @@ double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, co
 
 Estimate::Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
                    const ShapeAnalysis& shapes, const llvm::TargetMachine& machine)
-    : shapes_(shapes), costs_(lane_form, shapes, loops, machine.getTargetTransformInfo(lane_form)) {
+    : shapes_(shapes),
+      costs_(lane_form, shapes, loops, machine.getTargetTransformInfo(lane_form)),
+      has_barriers_(lane_form.getParent()->getFunction("metal.threadgroup_barrier")) {
   llvm::TargetLibraryInfoImpl functions(machine.getTargetTriple());
   llvm::TargetLibraryInfo library(functions);
   llvm::AssumptionCache assumptions(lane_form);
@@ -333,8 +335,10 @@ WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estima
   return choice;
 }
 
+// More lanes are more code, too.
 bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide) {
-  return wide.of_thread(width) < estimate.of_thread(lanes_of_simdgroup) * worth_more_lanes;
+  const double worth = estimate.has_barriers() ? worth_less_waiting : worth_more_lanes;
+  return wide.of_thread(width) < estimate.of_thread(lanes_of_simdgroup) * worth;
 }
 
 bool is_worth_being_whole(uint32_t width, const Estimate& estimate) {

@@ -32,6 +32,9 @@ class Estimate {
   // Whether lanes make an access one by one, which groups of more lanes do no better.
   bool has_lanes_apart() const { return has_lanes_apart_; }
 
+  // Whether threadgroups wait at barriers.
+  bool has_barriers() const { return has_barriers_; }
+
   // Whether LLVM vectorises loops of one thread, and lanes would make accesses one by one.
   bool has_loops_of_one() const { return has_lanes_apart_ && !vectorised_alone_.empty(); }
 
@@ -58,7 +61,7 @@ class Estimate {
   llvm::DenseMap<const llvm::BasicBlock*, PerWidth> blocks_;  // a group's cycles in a block, each time it runs
   llvm::SmallPtrSet<const llvm::Loop*, 4> vectorised_alone_;  // loops that LLVM vectorises in one thread
   std::optional<Frequencies> frequencies_;
-  bool has_lanes_apart_ = false;
+  bool has_lanes_apart_ = false, has_barriers_;
   PerWidth total_{};  // of a group
 };
 
