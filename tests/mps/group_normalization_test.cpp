@@ -165,7 +165,8 @@ TEST_P(GroupNormalizationTest, NormalizesManyImagesAsItDoesOne) {
   for (const Case& c :
        {Case{{13, 9, 40, 41, float32}, 8}, Case{{9, 7, 33, 23, float32}, 33}, Case{{16, 8, 12, 17, float16}, 3},
         Case{{9, 11, 96, 19, float32}, 1}, Case{{1, 1, 150, 37, float16}, 3}, Case{{1, 1, 4099, 29, float32}, 1},
-        Case{{9, 15, 105, 23, float32}, 21}, Case{{5, 3, 200, 7, float16}, 100}}) {
+        Case{{9, 15, 105, 23, float32}, 21}, Case{{5, 3, 200, 7, float16}, 100}, Case{{13, 9, 64, 21, float32}, 8},
+        Case{{9, 15, 32, 11, float16}, 32}, Case{{11, 7, 64, 9, float16}, 2}, Case{{10, 7, 128, 9, float32}, 64}}) {
     GroupSource channels(c.shape.channels, c.groups, random);
     const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(device.get(), &channels));
     Tensor source = random_tensor(c.shape, 8, 12), empty(c.shape);

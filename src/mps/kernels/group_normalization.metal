@@ -2,9 +2,9 @@
 // and variances of, it normalizes while it is near. Memory is read once and written once.
 //
 // A SIMD-group has several images in turn: while the results of one leave, statistics are made of the next, so that
-// memory is read and written at the same time. Steps go forward and backward in turn: what the step before read last is
-// still in the caches, and results of it are given first. The numbers of a wide group are shared by all threads; of other
-// images a thread has some channels.
+// memory is read and written at the same time. The numbers of a wide group are shared by all threads, and steps go
+// forward and backward in turn: what the step before read last is still in the caches, and results of it are given first.
+// Of other images a thread has some channels, and one number leaves for each that comes.
 #include "group_normalization.h"
 #include "rows.h"
 #include "streaming.h"
@@ -132,83 +132,111 @@ struct Channels {
   }
 };
 
-// Sums of a part are of differences from the mean of the image up to there, as those of Parts, which at first is its
-// first pixel.
-template <uint rows, Step step, bool streams, typename T>
-void take_pixels(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels own, uint first,
-                 long ahead, uint place) {
-  const ulong stride = p.source.pixel_stride, result_stride = p.result.pixel_stride;
-  device const T *numbers = image.source + first * stride, *next_numbers = next + first * stride;
-  device T* results = image.result + first * result_stride;
-  if (step != Step::last)
-    for_each_column(place, p.source.channels, [&](uint i) {
-      const float mean = own.means[i];
-      float sum = 0, squares = 0;
-      for (uint k = 0; k < rows; ++k) {
-        fetch_ahead(next_numbers + ahead + k * stride + i);
-        const float difference = float(next_numbers[k * stride + i]) - mean;
-        sum += difference;
-        squares = fma(difference, difference, squares);
+// Pixels of a part. Sums are of differences from the mean of the image up to there, as those of Parts, which at first is
+// its first pixel. Those of a few channels, so many for each thread, stay in registers.
+template <uint columns, Step step, bool streams, typename T>
+void take_few_channels(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels own,
+                       PixelRange part) {
+  float means[columns], sums[columns], squares[columns], centers[columns], scales[columns], betas[columns];
+  for (uint k = 0; k < columns; ++k) {
+    means[k] = own.means[32 * k];
+    sums[k] = squares[k] = 0;
+    centers[k] = own.centers[32 * k];
+    scales[k] = own.scales[32 * k];
+    betas[k] = image.beta[32 * k];
+  }
+  for (uint x = part.first; x < part.end; ++x)
+    for (uint k = 0; k < columns; ++k) {
+      const ulong from = x * ulong(p.source.pixel_stride) + 32 * k, to = x * ulong(p.result.pixel_stride) + 32 * k;
+      if (step != Step::last) {
+        fetch_stream<streams>(next + from);
+        const float difference = float(next[from]) - means[k];
+        sums[k] += difference;
+        squares[k] = fma(difference, difference, squares[k]);
       }
-      own.part_sums[i] += sum;
-      own.part_squares[i] += squares;
-    });
-  if (step != Step::first)
-    for (uint k = 0; k < rows; ++k)
-      for_each_column(place, p.source.channels, [&](uint i) {
-        put<streams>(results + k * result_stride + i,
-                     T(fma(float(numbers[k * stride + i]) - own.centers[i], own.scales[i], image.beta[i])));
-      });
+      if (step != Step::first)
+        put<streams>(image.result + to, T(fma(float(image.source[from]) - centers[k], scales[k], betas[k])));
+    }
+  if (step != Step::last)
+    for (uint k = 0; k < columns; ++k) {
+      own.part_sums[32 * k] = sums[k];
+      own.part_squares[32 * k] = squares[k];
+    }
 }
 
-// Mean and variance of a channel's group, of those of its channels.
-inline float2 over_group(threadgroup const float* means, threadgroup const float* squares, float count, uint channel,
-                         uint group) {
-  const uint first = channel / group * group;
-  float sum = 0, all_squares = 0;
-  for (uint i = first; i < first + group; ++i) sum += means[i];
-  const float average = sum / group;
-  for (uint i = first; i < first + group; ++i) {
-    const float difference = means[i] - average;
-    all_squares += squares[i] + count * difference * difference;
+template <Step step, bool streams, typename T>
+void take_many_channels(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels own,
+                        PixelRange part, uint place) {
+  if (step != Step::last)
+    for_each_column(place, p.source.channels, [&](uint i) { own.part_sums[i] = own.part_squares[i] = 0; });
+  for (uint x = part.first; x < part.end; ++x) {
+    const ulong from = x * ulong(p.source.pixel_stride), to = x * ulong(p.result.pixel_stride);
+    for_each_column(place, p.source.channels, [&](uint i) {
+      if (step != Step::last) {
+        const float difference = float(next[from + i]) - own.means[i];
+        own.part_sums[i] += difference;
+        own.part_squares[i] = fma(difference, difference, own.part_squares[i]);
+      }
+      if (step != Step::first)
+        put<streams>(image.result + to + i,
+                     T(fma(float(image.source[from + i]) - own.centers[i], own.scales[i], image.beta[i])));
+    });
   }
-  return float2(average, all_squares / (count * group));
+}
+
+// What channels' numbers become, of the means and variances of their groups, which take the place of parts' sums.
+template <typename T>
+void combine(Slice<T> image, constant GroupNormalization& p, Channels all, uint place) {
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  const float pixels = p.source.width;
+  for (uint group = place; group < p.source.channels / p.group; group += 32) {
+    const uint first = group * p.group;
+    float sum = 0, squares = 0;
+    for (uint i = first; i < first + p.group; ++i) sum += all.means[i];
+    const float average = sum / p.group;
+    for (uint i = first; i < first + p.group; ++i) {
+      const float difference = all.means[i] - average;
+      squares += all.squares[i] + pixels * difference * difference;
+    }
+    all.part_sums[group] = average;
+    all.part_squares[group] = squares / (pixels * p.group);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  const Channels own = all.at(place);
+  for_each_column(place, p.source.channels, [&](uint i) {
+    const uint group = (i + place) / p.group;
+    own.centers[i] = all.part_sums[group];
+    own.scales[i] = image.gamma[i] / sqrt(all.part_squares[group] + p.epsilon);
+  });
+  simdgroup_barrier(mem_flags::mem_threadgroup);
 }
 
 template <Step step, typename T, bool streams>
-void normalize_image(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels all, uint place,
-                     bool backward) {
+void normalize_image(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels all, uint place) {
   constexpr uint pixels_of_part = 64;
   const uint pixels = p.source.width, channels = p.source.channels;
-  const long numbers_of_part = long(pixels_of_part) * p.source.pixel_stride;
-  const long ahead = backward ? -numbers_of_part : numbers_of_part;
   const Channels own = all.at(place);
   for_each_column(place, channels, [&](uint i) {
     own.means[i] = float(next[i]);
-    own.squares[i] = own.part_sums[i] = own.part_squares[i] = 0;
+    own.squares[i] = 0;
   });
   for (uint before = 0; before < pixels; before += pixels_of_part) {
-    const PixelRange part(pixels, before, pixels_of_part, backward);
-    uint x = part.first;
-    for (; x + 4 <= part.end; x += 4) take_pixels<4, step, streams>(image, next, p, own, x, ahead, place);
-    for (; x < part.end; ++x) take_pixels<1, step, streams>(image, next, p, own, x, ahead, place);
+    const PixelRange part(pixels, before, pixels_of_part, /*backward=*/false);
+    if (channels == 32)
+      take_few_channels<1, step, streams>(image, next, p, own, part);
+    else if (channels == 64)
+      take_few_channels<2, step, streams>(image, next, p, own, part);
+    else
+      take_many_channels<step, streams>(image, next, p, own, part, place);
     if (step == Step::last) continue;
     const float count = part.end - part.first, share = count / (before + count), weight = before * share;
     for_each_column(place, channels, [&](uint i) {
       const float sum = own.part_sums[i], difference = sum / count;
       own.means[i] = fma(difference, share, own.means[i]);
       own.squares[i] += fma(difference * difference, weight, own.part_squares[i] - sum * difference);
-      own.part_sums[i] = own.part_squares[i] = 0;
     });
   }
-  if (step == Step::last) return;
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-  for_each_column(place, channels, [&](uint i) {
-    const float2 found = over_group(all.means, all.squares, pixels, i + place, p.group);
-    own.centers[i] = found.x;
-    own.scales[i] = image.gamma[i] / sqrt(found.y + p.epsilon);
-  });
-  simdgroup_barrier(mem_flags::mem_threadgroup);
+  if (step != Step::last) combine(image, p, all, place);
 }
 
 template <typename T, bool streams>
@@ -218,10 +246,10 @@ void normalize_images_in_turn(device const T* source, device T* result, device c
   const auto image = [&](uint i) { return Slice<T>(source, result, gamma, beta, p, i, 0, place); };
   const uint last = min((turn + 1) * p.in_turn, p.source.images) - 1;
   uint i = turn * p.in_turn;
-  normalize_image<Step::first, T, streams>(image(i), image(i).source, p, channels, place, i % 2 == 0);
+  normalize_image<Step::first, T, streams>(image(i), image(i).source, p, channels, place);
   for (; i < last; ++i)
-    normalize_image<Step::middle, T, streams>(image(i), image(i + 1).source, p, channels, place, i % 2 == 1);
-  normalize_image<Step::last, T, streams>(image(i), image(i).source, p, channels, place, i % 2 == 1);
+    normalize_image<Step::middle, T, streams>(image(i), image(i + 1).source, p, channels, place);
+  normalize_image<Step::last, T, streams>(image(i), image(i).source, p, channels, place);
 }
 
 #define GROUP_NORMALIZATION(T)                                                                                         \
