@@ -163,7 +163,8 @@ struct Analysis {
   llvm::SmallPtrSet<const llvm::BasicBlock*, 4> restarts;
 };
 
-// Whether lanes make accesses together only while they have the same quotient: the more lanes, the rarer.
+// Whether lanes make accesses together only while they have the same quotient. The more lanes, the rarer that is, so
+// several SIMD-groups had better not go together.
 bool has_accesses_by_quotients(const llvm::Function& entry, const ShapeAnalysis& shapes) {
   return llvm::any_of(llvm::instructions(entry), [&](const llvm::Instruction& instruction) {
     const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
@@ -179,7 +180,7 @@ void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm:
                           const Estimate& estimate, WidthChoice& choice) {
   constexpr unsigned most_instructions = 800;
   if (analysis.loops.empty() && (!estimate.has_barriers() || estimate.has_lanes_apart())) return;
-  if (entry.getInstructionCount() > most_instructions || has_accesses_by_quotients(entry, analysis.shapes)) return;
+  if (entry.getInstructionCount() > most_instructions) return;
   ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widest_choice);
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
   if (!what_keeps_apart(entry, shapes).empty()) return;
@@ -207,6 +208,7 @@ void make_barriers_of_simdgroups(llvm::Module& module) {
 Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Passes& passes,
                               const llvm::TargetMachine& machine, WidthChoice* choice, Explanation* explanation) {
   auto analysis = std::make_unique<Analysis>(entry, variant);
+  bool has_split_divisions = false;
   if (!variant.is_partial) {
     const auto start_over = [&]() -> Status {
       passes.forget();
@@ -216,7 +218,8 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       analysis = std::make_unique<Analysis>(entry, variant);
       return success();
     };
-    if (split_divisions(entry, analysis->loops, analysis->shapes, variant.width))
+    has_split_divisions = split_divisions(entry, analysis->loops, analysis->shapes, variant.width);
+    if (has_split_divisions)
       if (auto valid = start_over(); !valid) return Error{valid.error()};
     const bool has_split = split_loops(entry, analysis->loops, analysis->shapes);
     if (skip_branches(entry, analysis->loops, analysis->shapes) || has_split)
@@ -236,7 +239,9 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       *choice = {lanes_of_simdgroup, "they would disagree too often"};
   } else if (choice) {
     *choice = choose_width(entry, *estimate);
-    if (choice->width == lanes_of_simdgroup) consider_wide_groups(entry, *analysis, machine, *estimate, *choice);
+    const bool share_quotients = has_split_divisions || has_accesses_by_quotients(entry, shapes);
+    if (choice->width == lanes_of_simdgroup && !share_quotients)
+      consider_wide_groups(entry, *analysis, machine, *estimate, *choice);
   }
   if ((choice || is_first(variant)) && find_waiting(loops, dominators, shapes)) {
     if (!choice)
