@@ -183,7 +183,8 @@ TEST_P(GroupNormalizationTest, NormalizesManyImagesAsItDoesOne) {
 // 0.
 TEST_P(GroupNormalizationTest, KeepsItsPrecisionWhereNumbersDrift) {
   for (const Case& c :
-       {Case{{16, 20, 8, 9, float32}, 8}, Case{{1, 1, 4096, 9, float32}, 1}, Case{{8, 20, 64, 9, float32}, 1}})
+       {Case{{16, 20, 8, 9, float32}, 8}, Case{{1, 1, 4096, 9, float32}, 1}, Case{{8, 20, 64, 9, float32}, 1},
+        Case{{16, 20, 64, 9, float32}, 8}, Case{{16, 20, 32, 9, float32}, 32}, Case{{16, 20, 96, 9, float32}, 96}})
     for (const double first : {-1e4, 0.0, 100.0}) {
       GroupSource channels(c.shape.channels, c.groups, random);
       const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(device.get(), &channels));

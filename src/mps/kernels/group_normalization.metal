@@ -213,14 +213,14 @@ void combine(Slice<T> image, constant GroupNormalization& p, Channels all, uint 
 
 template <Step step, typename T, bool streams>
 void normalize_image(Slice<T> image, device const T* next, constant GroupNormalization& p, Channels all, uint place) {
-  constexpr uint pixels_of_part = 64;
   const uint pixels = p.source.width, channels = p.source.channels;
   const Channels own = all.at(place);
   for_each_column(place, channels, [&](uint i) {
     own.means[i] = float(next[i]);
     own.squares[i] = 0;
   });
-  for (uint before = 0; before < pixels; before += pixels_of_part) {
+  uint pixels_of_part = 8;  // of the first: all may lie far from its first pixel
+  for (uint before = 0; before < pixels; before += pixels_of_part, pixels_of_part = 64) {
     const PixelRange part(pixels, before, pixels_of_part, /*backward=*/false);
     if (channels == 32)
       take_few_channels<1, step, streams>(image, next, p, own, part);
