@@ -116,11 +116,11 @@ kernel void constant_distances(device const uint* in, device const uint* given, 
   device uint* to = out + first;
   uint values[5];
   for (uint j = 0; j < 5; ++j) values[j] = from[128 * j];
-  to[0] = values[0] ^ values[4];
+  device const uint4* pieces = (device const uint4*)(in + (first & ~3u));
+  const uint4 sum = pieces[0] + pieces[20] * pieces[40];
+  to[0] = values[0] ^ values[4] ^ (sum.x + 3 * sum.y + 5 * sum.z + 7 * sum.w);
   if (values[1] & 1) {
     to[0] += from[64] + from[192];
-    device const uint4* pieces = (device const uint4*)(in + (first & ~3u));
-    const uint4 sum = pieces[0] + pieces[20] * pieces[40];
-    to[0] ^= sum.x + 3 * sum.y + 5 * sum.z + 7 * sum.w;
+    to[0] ^= pieces[30].x * pieces[50].z;
   }
 }
