@@ -36,6 +36,13 @@ Access access_of(llvm::Type* type, llvm::Align alignment, const llvm::DataLayout
   return {scalar, vector ? vector->getNumElements() : 1, bytes, llvm::commonAlignment(alignment, bytes)};
 }
 
+Distance distance_of(llvm::Value* pointer, const llvm::DataLayout& layout) {
+  llvm::APInt bytes(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout, bytes, /*AllowNonInbounds=*/true);
+  if (base->getType() != pointer->getType()) return {pointer, 0};  // of another address space
+  return {base, bytes.getSExtValue()};
+}
+
 llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_address) {
   llvm::SmallVector<Run> runs;
   const auto width = static_cast<unsigned>(shape.offsets.size());

@@ -31,6 +31,14 @@ struct Access {
 
 Access access_of(llvm::Type* type, llvm::Align alignment, const llvm::DataLayout& layout);
 
+// What a pointer counts from, and how many bytes it is from there, where that is a constant. Accesses that differ by
+// constants only have all else in common.
+struct Distance {
+  llvm::Value* base;
+  int64_t bytes;
+};
+Distance distance_of(llvm::Value* pointer, const llvm::DataLayout& layout);
+
 // Runs of lanes that access neighbours, or the same place.
 llvm::SmallVector<Run> runs_of(const Shape& shape, int64_t bytes, bool of_one_address);
 

@@ -60,7 +60,7 @@ std::string origin_of(const llvm::Instruction& instruction, const SourcePlace& f
 // How the shape of an index comes to be wrong.
 std::string_view failure_of(const llvm::Instruction& guard) {
   if (llvm::isa<llvm::MinMaxIntrinsic>(guard)) return "some are beyond the limit";
-  if (llvm::isa<llvm::BinaryOperator>(guard)) return "they have different quotients";
+  if (guard.isIntDivRem()) return "they have different quotients";
   return "the 32-bit index wraps around that is extended";
 }
 

@@ -9,10 +9,6 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
-bool is_division(const llvm::Instruction& guard) {
-  return llvm::isa<llvm::BinaryOperator>(guard);
-}
-
 bool is_signed_guard(const llvm::Instruction& guard) {
   if (const auto* limit = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&guard)) return limit->isSigned();
   return guard.getOpcode() == llvm::Instruction::SExt || is_signed_division(guard);
@@ -34,7 +30,7 @@ Shape::Guards Widener::guards_of(const Shape& shape, const Neighbours* neighbour
 
 // What is divided may be divided by little.
 bool Widener::are_expected(const Shape::Guards& guards) const {
-  return llvm::none_of(guards, [](const llvm::Instruction* guard) { return is_division(*guard); });
+  return llvm::none_of(guards, [](const llvm::Instruction* guard) { return guard->isIntDivRem(); });
 }
 
 llvm::Value* Widener::guards_hold(const Shape::Guards& guards, const Neighbours* neighbours) {
@@ -95,7 +91,7 @@ llvm::Value* Widener::guard_holds(const llvm::Instruction& guard, int64_t lowest
     const bool is_maximum = llvm::is_contained({llvm::Intrinsic::smax, llvm::Intrinsic::umax}, limit->getIntrinsicID());
     (is_maximum ? least : most) = extended(scalar(guard.getOperand(1 - guarded)), is_signed);
   }
-  if (!is_division(guard)) return are_between(first, least, most);
+  if (!guard.isIntDivRem()) return are_between(first, least, most);
 
   // From what lane 0 leaves, no lane gets to the next multiple of the divisor, nor below the one before.
   llvm::Value* divisor = extended(scalar(guard.getOperand(1)), is_signed);

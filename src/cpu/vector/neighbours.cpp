@@ -1,11 +1,12 @@
 #include "cpu/vector/neighbours.hpp"
 
-#include <llvm/ADT/APInt.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
 
 #include <algorithm>
+
+#include "cpu/vector/accesses.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -40,10 +41,8 @@ const llvm::CastInst* as_extension(const llvm::Value* value) {
 }
 
 Place place_of(const llvm::Instruction& access, bool by_index, const llvm::DataLayout& layout) {
-  const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&access);
-  llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
-  const llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-  Place place{base, offset.getSExtValue()};
+  const auto [base, offset] = distance_of(const_cast<llvm::Value*>(llvm::getLoadStorePointerOperand(&access)), layout);
+  Place place{base, offset};
   const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(base);
   if (!address || address->getNumIndices() != 1 || !address->getOperand(1)->getType()->isIntegerTy(64)) return place;
   place.base = address->getPointerOperand();

@@ -168,7 +168,8 @@ struct Analysis {
 bool has_accesses_by_quotients(const llvm::Function& entry, const ShapeAnalysis& shapes) {
   return llvm::any_of(llvm::instructions(entry), [&](const llvm::Instruction& instruction) {
     const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-    return pointer && llvm::any_of(shapes.shape(pointer).guards, llvm::IsaPred<llvm::BinaryOperator>);
+    return pointer && llvm::any_of(shapes.shape(pointer).guards,
+                                   [](const llvm::Instruction* guard) { return guard->isIntDivRem(); });
   });
 }
 

@@ -72,15 +72,6 @@ llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
   return builder_.CreateSelect(mask_, pointers, splat(nowhere));
 }
 
-// What a pointer counts from, and how many bytes it is from there, where that is a constant. Accesses that differ by
-// constants only have all else in common.
-Widener::Distance Widener::distance_of(llvm::Value* pointer) const {
-  llvm::APInt bytes(layout_.getIndexTypeSizeInBits(pointer->getType()), 0);
-  llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout_, bytes, /*AllowNonInbounds=*/true);
-  if (base->getType() != pointer->getType()) return {pointer, 0};
-  return {base, bytes.getSExtValue()};
-}
-
 // So many bytes behind the pointers, one by one: those of a shape are sums with constants.
 llvm::SmallVector<llvm::Value*> Widener::addresses_of_lanes(llvm::Value* pointer, int64_t offset) {
   const auto behind = [&](llvm::Value* address, int64_t bytes) {
@@ -98,7 +89,7 @@ llvm::SmallVector<llvm::Value*> Widener::addresses_of_lanes(llvm::Value* pointer
     for (unsigned l = 0; l < width_; ++l) addresses.push_back(lane_address(first, shape, l));
     return addresses;
   }
-  const auto [base, bytes] = distance_of(pointer);
+  const auto [base, bytes] = distance_of(pointer, layout_);
   for (unsigned l = 0; l < width_; ++l)
     addresses.push_back(behind(builder_.CreateExtractElement(vector(base), l), bytes + offset));
   return addresses;
@@ -138,8 +129,8 @@ bool Widener::is_one_address(const llvm::LoadInst& load) const {
 
 // Whether the addresses of lanes, of those that are on, follow one another. Those that differ by a constant need be
 // asked about once, so it is asked of what they count from. That is frozen: lane 0 may be off.
-Widener::Sequence Widener::sequence(llvm::Value* pointer, int64_t bytes) {
-  const auto [base, offset] = distance_of(pointer);
+Widener::Sequence Widener::sequence_of(llvm::Value* pointer, int64_t bytes) {
+  const auto [base, offset] = distance_of(pointer, layout_);
   llvm::Value* pointers = builder_.CreateFreeze(vector(base));
   llvm::Value* first = builder_.CreateExtractElement(pointers, uint64_t{0});
   llvm::SmallVector<llvm::Constant*> steps;

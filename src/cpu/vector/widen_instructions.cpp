@@ -34,11 +34,6 @@ bool has_nontemporal_stores(llvm::Function& function) {
   });
 }
 
-bool is_division(unsigned opcode) {
-  return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
-         opcode == llvm::Instruction::SRem;
-}
-
 // Whatever is divided by it.
 bool never_traps(const llvm::Value* divisor) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
@@ -217,7 +212,7 @@ llvm::Value* Widener::from_float(llvm::Value* value, llvm::Type* scalar) {
 
 llvm::Value* Widener::widened_binary(llvm::BinaryOperator& operation) {
   llvm::Value *a = vector(operation.getOperand(0)), *b = vector(operation.getOperand(1));
-  if (is_division(operation.getOpcode())) {
+  if (operation.isIntDivRem()) {
     if (operation.getType()->getIntegerBitWidth() > 32 && !llvm::isa<llvm::Constant>(b))
       note(operation, Hindrance::division);
     return widened_division(operation.getOpcode(), a, b);

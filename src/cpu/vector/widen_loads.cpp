@@ -87,14 +87,14 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
         gathered, nullptr, are_side_by_side(shape));
   } else if (!shape.is_known() && access.count == 1 && neighbours.members.size() == 1 &&
              may_be_consecutive(load.getPointerOperand())) {
-    const auto [are_consecutive, first] = sequence(load.getPointerOperand(), access.scalar_bytes);
-    const auto together = [&, first = first] {
+    const Sequence sequence = sequence_of(load.getPointerOperand(), access.scalar_bytes);
+    const auto together = [&] {
       llvm::Type* type = vector_of(access.scalar);
       if (mask_ && has_mask_registers_)
-        return Components{builder_.CreateMaskedLoad(type, first, access.alignment, mask_)};
-      return Components{builder_.CreateAlignedLoad(type, first, access.alignment)};
+        return Components{builder_.CreateMaskedLoad(type, sequence.first, access.alignment, mask_)};
+      return Components{builder_.CreateAlignedLoad(type, sequence.first, access.alignment)};
     };
-    all = choose(are_consecutive, together, gathered);
+    all = choose(sequence.are_consecutive, together, gathered);
   } else if (shape.is_known() && !mask_ && can_load_chunks(load, neighbours)) {
     llvm::Value* first = scalar(load.getPointerOperand());
     const auto chunks = [&] {

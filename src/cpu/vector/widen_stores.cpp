@@ -65,15 +65,15 @@ void Widener::store_apart_or_together(llvm::StoreInst& store) {
     mark_places_of(store.getPointerOperand());
     return scatter(store);
   }
-  const auto [are_consecutive, first] = sequence(store.getPointerOperand(), access.scalar_bytes);
+  const Sequence sequence = sequence_of(store.getPointerOperand(), access.scalar_bytes);
   llvm::Value* value = vector(store.getValueOperand());
   choose(
-      are_consecutive,
-      [&, first = first] {
+      sequence.are_consecutive,
+      [&] {
         if (mask_ && has_mask_registers_)
-          builder_.CreateMaskedStore(value, first, access.alignment, mask_);
+          builder_.CreateMaskedStore(value, sequence.first, access.alignment, mask_);
         else
-          builder_.CreateAlignedStore(value, first, access.alignment);
+          builder_.CreateAlignedStore(value, sequence.first, access.alignment);
         return Components{};
       },
       [&] {

@@ -125,7 +125,7 @@ void Widener::make_slots() {
       if (const auto* factor = llvm::dyn_cast_or_null<llvm::Instruction>(shape.is_known() ? shape.factor : nullptr))
         keep(*factor);
       for (const llvm::Instruction* guard : shape.guards) {
-        if (llvm::isa<llvm::BinaryOperator>(guard)) keep(*guard);
+        if (guard->isIntDivRem()) keep(*guard);
         for (const llvm::Value* operand : guard->operands())
           if (const auto* guarded = llvm::dyn_cast<llvm::Instruction>(operand)) keep(*guarded);
       }

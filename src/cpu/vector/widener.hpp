@@ -106,16 +106,11 @@ class Widener {
   bool loads_beat_gathers();
   bool may_be_consecutive(const llvm::Value* pointer) const;
   bool is_one_address(const llvm::LoadInst& load) const;
-  struct Distance {
-    llvm::Value* base;
-    int64_t bytes;
-  };
-  Distance distance_of(llvm::Value* pointer) const;
   struct Sequence {
     llvm::Value* are_consecutive;
     llvm::Value* first;  // the address of lane 0
   };
-  Sequence sequence(llvm::Value* pointer, int64_t bytes);
+  Sequence sequence_of(llvm::Value* pointer, int64_t bytes);
   void store_apart_or_together(llvm::StoreInst& store);
   void store_one(llvm::StoreInst& store);
   void store_runs(llvm::StoreInst& store, const Shape& shape);

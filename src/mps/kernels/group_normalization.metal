@@ -61,7 +61,7 @@ struct Normals {
 struct PixelRange {
   uint first, end;
 
-  PixelRange(uint pixels, uint before, uint most, bool backward) {
+  PixelRange(uint pixels, uint before, uint most, bool backward = false) {
     const uint count = min(most, pixels - before);
     first = backward ? pixels - before - count : before;
     end = first + count;
@@ -221,7 +221,7 @@ void normalize_image(Slice<T> image, device const T* next, constant GroupNormali
   });
   uint pixels_of_part = 8;  // of the first: all may lie far from its first pixel
   for (uint before = 0; before < pixels; before += pixels_of_part, pixels_of_part = 64) {
-    const PixelRange part(pixels, before, pixels_of_part, /*backward=*/false);
+    const PixelRange part(pixels, before, pixels_of_part);
     if (channels == 32)
       take_few_channels<1, step, streams>(image, next, p, own, part);
     else if (channels == 64)
