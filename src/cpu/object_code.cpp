@@ -17,6 +17,7 @@
 #include "bitcode/total_division.hpp"
 #include "cache/disk_cache.hpp"
 #include "cpu/lower/entry.hpp"
+#include "cpu/lower/exponentials.hpp"
 #include "cpu/lower/scaling.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/lower/threadgroup_memory.hpp"
@@ -217,6 +218,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   retarget(module, kernel.machine);
   bitcode::resolve_function_pointers(module, kernel.prepared.linked);
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, &variant);
+  lower::use_exponential_instructions(module, *module.getFunction(lower::entry_name));
   vector::inline_calls(module);
   lower::lower_thread_builtins(module, &variant);
   if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
@@ -226,6 +228,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   if (auto vectorised = vector::vectorise(module, variant, kernel.machine, choice, explanation); !vectorised)
     return vectorised;
   if (choice && choice->width != variant.width) return success();
+  lower::expand_exponentials(module);
   if (auto found = find_group_calls_of_one_lane(module, kernel.name()); !found) {
     if (!choice) return found;
     *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};

@@ -18,6 +18,8 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
+constexpr double exponential = 9;  // as many steps
+
 // Of a thread alone.
 constexpr double integer_step = 0.35, float_step = 0.5, load = 0.5, store = 1, direct_branch = 0.7;
 constexpr double unforeseen_branch = 4;  // a branch that threads disagree on is guessed wrong at times; an exit, once
@@ -74,6 +76,8 @@ double steps_of(const llvm::Instruction& instruction) {
       case llvm::Intrinsic::fmuladd:
       case llvm::Intrinsic::fabs:
         return 1;
+      case llvm::Intrinsic::exp2:
+        return exponential;
       default:
         return 2;
     }
@@ -120,7 +124,9 @@ double Costs::alone(const llvm::Instruction& instruction) const {
   if (instruction.isIntDivRem()) return type->getScalarSizeInBits() > 32 ? long_division : integer_division;
   if (instruction.getOpcode() == llvm::Instruction::FDiv) return float_division;
   if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
-    return intrinsic->getIntrinsicID() == llvm::Intrinsic::sqrt ? square_root : float_step;
+    return intrinsic->getIntrinsicID() == llvm::Intrinsic::sqrt   ? square_root
+           : intrinsic->getIntrinsicID() == llvm::Intrinsic::exp2 ? exponential * float_step
+                                                                  : float_step;
   if (const auto* called = llvm::dyn_cast<llvm::CallInst>(&instruction)) return call(*called, 1);
   if (type->isHalfTy()) return 3 * float_step;
   return type->isFPOrFPVectorTy() ? float_step : integer_step;

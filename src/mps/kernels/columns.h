@@ -6,7 +6,7 @@
 #include "rows.h"
 #include "streaming.h"
 
-constant constexpr uint columns_together = 2048;
+constant constexpr uint columns_together = 1024;
 
 // Adds to each column's sums, which are of differences from its number in the first row and of their squares.
 template <uint rows, typename T>

@@ -26,7 +26,7 @@ enum NeuronType : uint {
   neuron_gelu,
 };
 
-inline float sigmoid(float x) { return 1 / (1 + short_exp(-x)); }
+inline float sigmoid(float x) { return 1 / (1 + fast::exp(-x)); }
 
 // Both sides are always computed: that is faster than to branch.
 inline float exponential_linear_unit(float x, float a) {

@@ -31,14 +31,6 @@ struct Power {
   }
 };
 
-// e^x within 2 + 2|x| units in the last place; 0 below 2^-126, and infinite from 2^127.5 on.
-inline float short_exp(float x) {
-  const float y = x < -88.1f ? -88.1f : x;
-  const Power power(y > 88.8f ? 88.8f : y);
-  return power.power_of_two * polynomial(power.rest, 0x1.5cd77ap-10f, 0x1.3cf732p-7f, 0x1.c6b576p-5f, 0x1.ebf99cp-3f,
-                                         0x1.62e42ap-1f, 1.0f);
-}
-
 // e^x - 1 for x <= 0. 1 is taken from the power of two, which is 1 itself where that would cancel.
 inline float exp_of_negative_minus_1(float x) {
   const Power power(x < -87.0f ? -87.0f : x);

@@ -43,10 +43,12 @@ void soft_max(device const T* source, device T* result, constant Shape& shape, u
   }
 }
 
-// For CPUs: a SIMD-group does rows in turn, and three of them at a time, so that memory and arithmetic are always busy.
-// While numbers of a row are raised to powers, the next row's maximum is found, the row after that comes from memory,
-// and the results of the row before leave.
+// For CPUs: a SIMD-group does rows in turn. Numbers are raised to powers as they come from memory, while the results of
+// the row before leave: powers of what they are above the largest of the row's first numbers. Few rows have numbers so
+// far from that one that exactness would suffer; those are done again.
 constant constexpr uint most_powers = 7168;  // of the threadgroup's memory
+constant constexpr uint first_numbers = 256;
+constant constexpr float near_enough = 8;
 
 inline float larger(float x, float y) { return x > y ? x : y; }
 
@@ -59,38 +61,43 @@ struct Rows {
   ulong source_stride, result_stride;
   uint columns, place;
 
-  float largest(uint row) const thread {
+  float largest(uint row, uint count) const thread {
     device const T* numbers = source + row * source_stride;
     float found = -INFINITY;
-    for_each_column(place, columns, [&](uint i) { found = larger(numbers[i], found); });
+    for_each_column(place, count, [&](uint i) { found = larger(numbers[i], found); });
     return simd_max(found);
   }
-  // What becomes of the row before, by a factor or a subtrahend.
-  void leave(uint row, float change) const thread {
-    device const T* numbers = source + row * source_stride;
-    device T* results = result + row * result_stride;
-    for_each_column(place, columns, [&](uint i) {
-      put<streams>(results + i, T(logarithm ? float(numbers[i]) - change : powers[i] * change));
-    });
+  // Gives number `i` of a row its result, by a factor or a subtrahend.
+  void leave(uint row, uint i, float change) const thread {
+    const float number = logarithm ? float(source[row * source_stride + i]) - change : powers[i] * change;
+    put<streams>(result + row * result_stride + i, T(number));
   }
-  // Gives the sum of the row's powers and the largest number of the next.
+  // The power of number `i` of a row.
+  float raise(device const T* numbers, uint i, float subtrahend) const thread {
+    const float power = fast::exp(float(numbers[i]) - subtrahend);
+    if (!logarithm) powers[i] = power;
+    return power;
+  }
+  // Gives what will change the row's powers, or numbers, into results. Those of the row before leave.
   template <bool has_previous>
-  float2 take(uint row, uint next_row, float largest, float previous_change) const thread {
-    device const T *numbers = source + row * source_stride, *next = source + next_row * source_stride;
-    device const T *previous = numbers - source_stride, *after_next = next + source_stride;
-    device T* previous_result = result + row * result_stride - result_stride;
+  float take(uint row, float previous_change) const thread {
+    device const T* numbers = source + row * source_stride;
+    float subtrahend = largest(row, min(columns, first_numbers));
     float found = -INFINITY, sum = 0;
     for_each_column(place, columns, [&](uint i) {
-      fetch_ahead(after_next + i);
-      found = larger(next[i], found);
-      if (has_previous)
-        put<streams>(previous_result + i,
-                     T(logarithm ? float(previous[i]) - previous_change : powers[i] * previous_change));
-      const float power = exp(float(numbers[i]) - largest);
-      if (!logarithm) powers[i] = power;
-      sum += power;
+      fetch_stream<streams>(numbers + i);
+      if (has_previous) leave(row - 1, i, previous_change);
+      found = larger(numbers[i], found);
+      sum += raise(numbers, i, subtrahend);
     });
-    return float2(simd_sum(sum), simd_max(found));
+    found = simd_max(found);
+    if (!(abs(found - subtrahend) <= near_enough)) {
+      subtrahend = found;
+      sum = 0;
+      for_each_column(place, columns, [&](uint i) { sum += raise(numbers, i, subtrahend); });
+    }
+    sum = simd_sum(sum);
+    return logarithm ? subtrahend + log(sum) : 1 / sum;
   }
 };
 
@@ -105,15 +112,9 @@ void soft_max_in_turn(device const T* source, device T* result, constant Shape& 
                                    shape.columns,
                                    place};
   const uint first = group.y * shape.rows_in_turn, last = min(first + shape.rows_in_turn, shape.rows) - 1;
-  float largest = rows.largest(first), change = 0;
-  for (uint row = first; row <= last; ++row) {
-    const uint next = min(row + 1, last);
-    const float2 found = row == first ? rows.template take<false>(row, next, largest, change)
-                                      : rows.template take<true>(row, next, largest, change);
-    change = logarithm ? largest + log(found.x) : 1 / found.x;
-    largest = found.y;
-  }
-  rows.leave(last, change);
+  float change = rows.template take<false>(first, 0);
+  for (uint row = first + 1; row <= last; ++row) change = rows.template take<true>(row, change);
+  for_each_column(place, shape.columns, [&](uint i) { rows.leave(last, i, change); });
 }
 
 #define SOFT_MAX_IN_TURN(T, name, logarithm)                                                                           \

@@ -10,7 +10,7 @@
 namespace metalloid::mps {
 namespace {
 
-constexpr size_t columns_together = 2048;  // as kernels/columns.h has it
+constexpr size_t columns_together = 1024;  // as kernels/columns.h has it
 constexpr size_t simdgroup = 32;
 
 // As kernels/batch_normalization_blocks.metal has it.
