@@ -59,6 +59,7 @@ struct ThreadState {
   uint32_t lanes = 1;
   uint32_t groups = 1;                      // that one call runs, if the code runs many
   const device::Size* positions = nullptr;  // of their first lanes
+  uint32_t row_end = 0, layer_end = 0;      // x and y that are the next row's 0, and the next layer's
 
   // The reference engine's.
   KeyLevel* key = nullptr;

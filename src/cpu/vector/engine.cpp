@@ -167,6 +167,8 @@ void Engine::run_all_groups(Group& group) {
     place(group, 0);
     const uint32_t threadgroups = threadgroups_at_once();
     group.groups = full * threadgroups;
+    group.row_end = plan.threads.x * threadgroups;
+    group.layer_end = plan.threads.y;
     plan.entry(&group);
     left_ -= threadgroups - 1;
     threadgroup_.position.x += threadgroups - 1;

@@ -78,10 +78,10 @@ class GroupLoop {
     builder_.SetInsertPoint(group_);
     number_ = builder_.CreatePHI(builder_.getInt32Ty(), 2);
     number_->addIncoming(builder_.getInt32(0), start_);
+    const OfGroup of_group = move_along_rows(next);
     builder_.CreateBr(body);
 
     builder_.SetInsertPoint(body, body->begin());
-    const OfGroup of_group = place(number_);
     replace_loads(blocks, of_group);
     if (calls_the_runtime(function_))
       for (size_t i = 0; i < of_group.size(); ++i)
@@ -139,7 +139,31 @@ class GroupLoop {
     return llvm::BasicBlock::Create(function_.getContext(), "", &function_, before);
   }
 
-  // What the state would say about a group.
+  // What the state would say about the loop's group. Where the next one is is found out in registers: memory is for what
+  // groups read and write.
+  OfGroup move_along_rows(llvm::BasicBlock* next) {
+    llvm::IRBuilder<> at_start(start_->getTerminator()), at_next(next);
+    const auto from_state = [&](size_t offset) {
+      return at_start.CreateLoad(at_start.getInt32Ty(), member(at_start, state_, offset));
+    };
+    std::array<llvm::PHINode*, 3> position;
+    for (size_t i = 0; i < position.size(); ++i) {
+      position[i] = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+      position[i]->addIncoming(from_state(offsets_of_group[i]), start_);
+    }
+    const auto [x, y, z] = position;
+    llvm::Value* const zero = builder_.getInt32(0);
+    llvm::Value* const next_x = at_next.CreateAdd(x, at_next.getInt32(width_));
+    llvm::Value* const is_new_row = at_next.CreateICmpUGE(next_x, from_state(offsetof(ThreadState, row_end)));
+    llvm::Value* const next_y = at_next.CreateAdd(y, at_next.CreateZExt(is_new_row, at_next.getInt32Ty()));
+    llvm::Value* const is_new_layer = at_next.CreateICmpEQ(next_y, from_state(offsetof(ThreadState, layer_end)));
+    x->addIncoming(at_next.CreateSelect(is_new_row, zero, next_x), next);
+    y->addIncoming(at_next.CreateSelect(is_new_layer, zero, next_y), next);
+    z->addIncoming(at_next.CreateAdd(z, at_next.CreateZExt(is_new_layer, at_next.getInt32Ty())), next);
+    return {x, y, z, builder_.CreateAdd(first_, builder_.CreateMul(number_, builder_.getInt32(width_)))};
+  }
+
+  // What it would say about another one.
   OfGroup place(llvm::Value* number) {
     OfGroup of_group;
     llvm::Value* place =
