@@ -223,4 +223,21 @@ llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, c
   return worth;
 }
 
+void fetch_streams(llvm::Function& group) {
+  constexpr uint64_t ahead = 2048, line = 64;
+  enum { reading = 0, to_first_cache = 3, data = 1 };
+  for (llvm::Instruction& instruction : llvm::instructions(group)) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load || !load->getType()->isVectorTy() || load->getPointerAddressSpace() != bitcode::device_address_space)
+      continue;
+    llvm::IRBuilder<> builder(load);
+    const uint64_t bytes = group.getDataLayout().getTypeStoreSize(load->getType()).getFixedValue();
+    for (uint64_t place = 0; place < bytes; place += line)
+      builder.CreateIntrinsic(
+          llvm::Intrinsic::prefetch, {load->getPointerOperandType()},
+          {builder.CreateConstGEP1_64(builder.getInt8Ty(), load->getPointerOperand(), ahead + place),
+           builder.getInt32(reading), builder.getInt32(to_first_cache), builder.getInt32(data)});
+  }
+}
+
 }  // namespace metalloid::cpu::vector

@@ -139,8 +139,8 @@ class GroupLoop {
     return llvm::BasicBlock::Create(function_.getContext(), "", &function_, before);
   }
 
-  // What the state would say about the loop's group. Where the next one is is found out in registers: memory is for what
-  // groups read and write.
+  // What the state would say about the loop's group. Where the next one is is found out in registers: memory is for
+  // what groups read and write.
   OfGroup move_along_rows(llvm::BasicBlock* next) {
     llvm::IRBuilder<> at_start(start_->getTerminator()), at_next(next);
     const auto from_state = [&](size_t offset) {
@@ -213,6 +213,7 @@ LoopsOverGroups loop_over_groups(llvm::Function& function, const Variant& varian
   GroupLoop usual(function, variant);
   const CodeAhead ahead = take_code_ahead(function, simplify);
   if (!ahead.fetch) {
+    if (variant.streams) fetch_streams(function);
     usual.make();
     return loops;
   }
