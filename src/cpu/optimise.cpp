@@ -5,6 +5,9 @@
 #include <llvm/CodeGen/CodeGenTargetMachineImpl.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/SchedulerRegistry.h>
+#include <llvm/CodeGen/SelectionDAG.h>
+#include <llvm/CodeGen/SelectionDAGISel.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -50,15 +53,28 @@ bool keeps_order(const llvm::Module& module) {
   return false;
 }
 
-// CodeGenPrepare begins again at the function's start whenever it changes how blocks are connected, but in functions
-// that it takes to be huge, where it goes on from there. Vector code has blocks for many of its accesses. LLVM can be
-// told so for the whole process only.
-void take_functions_to_be_huge() {
-  [[maybe_unused]] static const bool taken = [] {
-    constexpr llvm::StringLiteral option = "cgpp-huge-func", blocks = "100";
+// The usual order of instructions keeps so many values alive in the longest blocks, of a few products of complex
+// numbers, that finding registers for them takes a second.
+llvm::ScheduleDAGSDNodes* make_scheduler(llvm::SelectionDAGISel* selection, llvm::CodeGenOptLevel level) {
+  constexpr size_t many_nodes = 5000;
+  return selection->CurDAG->allnodes_size() > many_nodes ? llvm::createBURRListDAGScheduler(selection, level)
+                                                         : llvm::createDefaultScheduler(selection, level);
+}
+const llvm::RegisterScheduler scheduler("metalloid", "The usual one, but of long blocks", make_scheduler);
+
+// LLVM has these for the whole process only.
+void set_options() {
+  [[maybe_unused]] static const bool are_set = [] {
     auto& options = llvm::cl::getRegisteredOptions();
-    const auto found = options.find(option);
-    return found != options.end() && !found->second->addOccurrence(0, option, blocks);
+    const auto set = [&](llvm::StringRef option, llvm::StringRef value) {
+      if (const auto found = options.find(option); found != options.end())
+        found->second->addOccurrence(0, option, value);
+    };
+    // CodeGenPrepare begins again at the function's start whenever it changes how blocks are connected, but in
+    // functions that it takes to be huge, where it goes on from there. Vector code has blocks for many of its accesses.
+    set("cgpp-huge-func", "100");
+    set("pre-RA-sched", "metalloid");
+    return true;
   }();
 }
 
@@ -87,7 +103,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 }
 
 Result<std::string> generate_code(llvm::Module& module, llvm::TargetMachine& machine) {
-  take_functions_to_be_huge();
+  set_options();
   auto& generator = static_cast<llvm::CodeGenTargetMachineImpl&>(machine);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
