@@ -11,7 +11,7 @@ float exp(float x) {
   return exp_shifted(x, 0);
 }
 float fast_exp(float x) {
-  return exp2_short(x, log2_e);
+  return exp2_short(x * log2_e);
 }
 METAL_HALF_AS(fast_exp, exp)
 
@@ -34,7 +34,7 @@ float exp10(float x) {
   return scale(fraction, n.integer);
 }
 float fast_exp10(float x) {
-  return exp2_short(x, log2_10);
+  return exp2_short(x * log2_10);
 }
 METAL_HALF_AS(fast_exp10, exp10)
 

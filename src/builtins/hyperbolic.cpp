@@ -1,6 +1,6 @@
 // Hyperbolic functions and their inverses. Near zero, where the exponentials in their definitions cancel, sinh and
 // tanh are polynomials; the inverses are logarithms of 1 + something, written so that nothing cancels. Fast variants
-// are the precise ones.
+// are the precise ones, but for tanh.
 
 #include "builtins/exponential.hpp"
 #include "builtins/logarithm.hpp"
@@ -26,16 +26,22 @@ float cosh(float x) {
 METAL_FAST_AS_PRECISE(cosh)
 METAL_HALF_AS(cosh, cosh)
 
-float tanh(float x) {
+// With e^(2 * |x|).
+METALLOID_INLINE float tanh_of(float x, float power) {
   const float size = abs(x);
   const float square = size * size;
   const float tail =
       polynomial(square, -0x1.82884cp-8f, 0x1.54c3ep-6f, -0x1.b89abcp-5f, 0x1.1109bep-3f, -0x1.55553ep-2f);
-  const float far = 1.0f - 2.0f / (exp_shifted(2.0f * size, 0) + 1.0f);
+  const float far = 1.0f - 2.0f / (power + 1.0f);
   return copysign(select(size < 0.6f, fma(size * square, tail, size), far), x);
 }
-METAL_FAST_AS_PRECISE(tanh)
-METAL_HALF_AS(tanh, tanh)
+float tanh(float x) {
+  return tanh_of(x, exp_shifted(2.0f * abs(x), 0));
+}
+float fast_tanh(float x) {
+  return tanh_of(x, exp2_short(abs(x) * (2.0f * log2_e)));
+}
+METAL_HALF_AS(fast_tanh, tanh)
 
 // log(|x| + sqrt(x^2 + 1)), which is log(2 * |x|) where |x| is large.
 float asinh(float x) {

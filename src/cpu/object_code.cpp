@@ -159,6 +159,7 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   }
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, nullptr);
   lower::lower_thread_builtins(module, nullptr);
+  lower::expand_exponentials(module);
   lower::expand_scaling(module);
   bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
@@ -218,9 +219,10 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   retarget(module, kernel.machine);
   bitcode::resolve_function_pointers(module, kernel.prepared.linked);
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, &variant);
-  lower::use_exponential_instructions(module, *module.getFunction(lower::entry_name));
   vector::inline_calls(module);
   lower::lower_thread_builtins(module, &variant);
+  const bool has_exponentials = lower::has_exponential_instructions(*module.getFunction(lower::entry_name));
+  if (!has_exponentials) lower::expand_exponentials(module);
   if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
   bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
@@ -228,7 +230,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   if (auto vectorised = vector::vectorise(module, variant, kernel.machine, choice, explanation); !vectorised)
     return vectorised;
   if (choice && choice->width != variant.width) return success();
-  lower::expand_exponentials(module);
+  if (has_exponentials) lower::expand_exponentials_to_instructions(module);
   if (auto found = find_group_calls_of_one_lane(module, kernel.name()); !found) {
     if (!choice) return found;
     *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};

@@ -6,7 +6,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include <numbers>
+#include <array>
+#include <bit>
 
 #include "cpu/vector/target.hpp"
 
@@ -17,29 +18,15 @@ namespace {
 using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 
-struct Exponential {
-  llvm::StringLiteral symbol;
-  double factor;  // of the exponent of 2
-};
+llvm::Constant* number(const Value* like, float value) {
+  return llvm::ConstantFP::get(like->getType(), value);
+}
 
-constexpr double log2_10 = std::numbers::ln10 / std::numbers::ln2;
-constexpr Exponential exponentials[] = {
-    {"metal.fast_exp.f32", std::numbers::log2e},
-    {"metal.exp.f16", std::numbers::log2e},
-    {"metal.fast_exp2.f32", 1},
-    {"metal.exp2.f16", 1},
-    {"metal.fast_exp10.f32", log2_10},
-    {"metal.exp10.f16", log2_10},
-};
-
-void replace_body(llvm::Function& function, double factor) {
-  function.deleteBody();
-  function.setLinkage(llvm::GlobalValue::InternalLinkage);
-  Builder builder(llvm::BasicBlock::Create(function.getContext(), "", &function));
-  Value* x = builder.CreateFPCast(function.getArg(0), builder.getFloatTy());
-  if (factor != 1) x = builder.CreateFMul(x, llvm::ConstantFP::get(x->getType(), factor));
-  Value* power = builder.CreateUnaryIntrinsic(llvm::Intrinsic::exp2, x);
-  builder.CreateRet(builder.CreateFPCast(power, function.getReturnType()));
+Value* polynomial(Builder& builder, Value* x, llvm::ArrayRef<float> coefficients) {
+  Value* sum = number(x, coefficients.front());
+  for (float coefficient : coefficients.drop_front())
+    sum = builder.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {sum, x, number(x, coefficient)});
+  return sum;
 }
 
 // An instruction for a register of 4, 8 or 16 lanes.
@@ -56,15 +43,11 @@ Value* in_all_lanes(Builder& builder, std::array<llvm::Intrinsic::ID, 3> for_lan
 Value* exp2_of_register(Builder& builder, Value* x) {
   using namespace llvm::Intrinsic;
   constexpr uint32_t floor = 1, no_exceptions = 8;
-  constexpr float coefficients[] = {0x1.eaa9a2p-10f, 0x1.27426cp-7f, 0x1.c91e74p-5f,
-                                    0x1.ebdc0ep-3f,  0x1.62e4b2p-1f, 1.0f};
   Value* const fraction = in_all_lanes(
       builder, {x86_avx512_mask_reduce_ps_128, x86_avx512_mask_reduce_ps_256, x86_avx512_mask_reduce_ps_512}, x,
       builder.getInt32(floor | no_exceptions));
-  const auto number = [&](float coefficient) { return llvm::ConstantFP::get(x->getType(), coefficient); };
-  Value* power = number(coefficients[0]);
-  for (float coefficient : llvm::drop_begin(coefficients))
-    power = builder.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {power, fraction, number(coefficient)});
+  Value* const power = polynomial(
+      builder, fraction, {0x1.eaa9a2p-10f, 0x1.27426cp-7f, 0x1.c91e74p-5f, 0x1.ebdc0ep-3f, 0x1.62e4b2p-1f, 1.0f});
   return in_all_lanes(
       builder, {x86_avx512_mask_scalef_ps_128, x86_avx512_mask_scalef_ps_256, x86_avx512_mask_scalef_ps_512}, power, x);
 }
@@ -82,32 +65,53 @@ Value* exp2_of_vector(Builder& builder, Value* x) {
                                      llvm::createSequentialMask(0, lanes, 0));
 }
 
-Value* exp2_of(Builder& builder, Value* x) {
+Value* exp2_by_instructions(Builder& builder, Value* x) {
   if (x->getType()->isVectorTy()) return exp2_of_vector(builder, x);
   auto* const one_lane = llvm::FixedVectorType::get(x->getType(), 1);
   Value* const power = exp2_of_vector(builder, builder.CreateBitCast(x, one_lane));
   return builder.CreateBitCast(power, x->getType());
 }
 
-}  // namespace
-
-void use_exponential_instructions(llvm::Module& module, const llvm::Function& kernel) {
-  if (!vector::has_feature(kernel, "avx512dq") || !vector::has_feature(kernel, "avx512vl")) return;
-  for (const Exponential& exponential : exponentials)
-    if (llvm::Function* function = module.getFunction(exponential.symbol)) replace_body(*function, exponential.factor);
+// 2^x of one lane, within 2^-23, by what rounding leaves. Adding 3 * 2^22 rounds: a float has no bits for a fraction
+// then, and the integer in its low ones. A NaN stays one.
+Value* exp2_of_lane(Builder& builder, Value* x) {
+  constexpr float smallest = -151, largest = 129, integers = 0x1.8p23f;
+  x = builder.CreateSelect(builder.CreateFCmpOGT(x, number(x, largest)), number(x, largest), x);
+  x = builder.CreateSelect(builder.CreateFCmpOLT(x, number(x, smallest)), number(x, smallest), x);
+  Value* const shifted = builder.CreateFAdd(x, number(x, integers));
+  Value* const rest = builder.CreateFSub(x, builder.CreateFSub(shifted, number(x, integers)));
+  Value* const integer = builder.CreateSub(builder.CreateBitCast(shifted, builder.getInt32Ty()),
+                                           builder.getInt32(std::bit_cast<uint32_t>(integers)));
+  Value* const power = polynomial(
+      builder, rest, {0x1.5cd77ap-10f, 0x1.3cf732p-7f, 0x1.c6b576p-5f, 0x1.ebf99cp-3f, 0x1.62e42ap-1f, 1.0f});
+  return builder.CreateIntrinsic(llvm::Intrinsic::ldexp, {x->getType(), integer->getType()}, {power, integer});
 }
 
-void expand_exponentials(llvm::Module& module) {
+void expand(llvm::Module& module, Value* (*exp2)(Builder&, Value*)) {
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
     if (function.getIntrinsicID() != llvm::Intrinsic::exp2) continue;
     for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
       auto* call = llvm::cast<llvm::CallInst>(user);
       Builder builder(call);
-      call->replaceAllUsesWith(exp2_of(builder, call->getArgOperand(0)));
+      call->replaceAllUsesWith(exp2(builder, call->getArgOperand(0)));
       call->eraseFromParent();
     }
     function.eraseFromParent();
   }
+}
+
+}  // namespace
+
+bool has_exponential_instructions(const llvm::Function& kernel) {
+  return vector::has_feature(kernel, "avx512dq") && vector::has_feature(kernel, "avx512vl");
+}
+
+void expand_exponentials_to_instructions(llvm::Module& module) {
+  expand(module, exp2_by_instructions);
+}
+
+void expand_exponentials(llvm::Module& module) {
+  expand(module, exp2_of_lane);
 }
 
 }  // namespace metalloid::cpu::lower

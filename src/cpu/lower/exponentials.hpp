@@ -1,16 +1,16 @@
-// Fast exponentials on processors with AVX-512, whose instructions for the two ends of 2^x leave the limits of a
-// float's range to the processor: x - floor(x), and y * 2^floor(x).
+// What becomes of llvm.exp2, by which fast functions raise 2 to powers (exp2_short in src/builtins/exponential.hpp).
 #pragma once
 
 #include <llvm/IR/Module.h>
 
 namespace metalloid::cpu::lower {
 
-// Makes llvm.exp2 of the fast exponentials, whose bodies have not been inlined yet, if the processor that the kernel is
-// compiled for has the instructions: an operation of one lane, which is widened as others are.
-void use_exponential_instructions(llvm::Module& module, const llvm::Function& kernel);
+// AVX-512 has instructions for the two ends of it, x - floor(x) and y * 2^floor(x), which leave the limits of a float's
+// range to the processor. They are for vectors: until lanes are together it stays what it is.
+bool has_exponential_instructions(const llvm::Function& kernel);
+void expand_exponentials_to_instructions(llvm::Module& module);
 
-// What becomes of llvm.exp2 in the end, of any number of lanes.
+// Elsewhere it is an llvm.ldexp of a polynomial, in each lane by itself.
 void expand_exponentials(llvm::Module& module);
 
 }  // namespace metalloid::cpu::lower

@@ -3,7 +3,7 @@
 //
 // | instruction | error | serves |
 // |---|---|---|
-// | ex2.approx | 2 ulp | exp, exp2, exp10: the error of a product grows with \|x\| as theirs may |
+// | ex2.approx | 2 ulp | exp, exp2, exp10: the error of a product grows with \|x\| as theirs may; pow, tanh |
 // | lg2.approx | 2^-22 on [0.5, 2], 2 ulp outside | log, log2, log10 |
 // | rsqrt.approx, sqrt.approx | 2 ulp, 1 ulp | rsqrt, sqrt |
 // | div.full, rcp.approx | 2 ulp, 1 ulp | divide; 1 / y, of which more is asked |
@@ -123,6 +123,9 @@ void replace_body(llvm::Function& function, const Replacement& replacement) {
 void use_hardware_math(llvm::Module& module) {
   for (const Replacement& replacement : replacements)
     if (llvm::Function* function = module.getFunction(replacement.symbol)) replace_body(*function, replacement);
+  if (llvm::Function* in_bodies = module.getFunction("llvm.exp2.f32"))
+    in_bodies->replaceAllUsesWith(llvm::Intrinsic::getOrInsertDeclaration(
+        &module, llvm::Intrinsic::nvvm_ex2_approx, {llvm::Type::getFloatTy(module.getContext())}));
 }
 
 }  // namespace metalloid::nvidia::lower
