@@ -41,7 +41,7 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     case neuron_linear: return p.a * x + p.b;
     case neuron_sigmoid: return sigmoid(x);
     case neuron_hard_sigmoid: return clamp(p.a * x + p.b, 0.0f, 1.0f);
-    case neuron_tanh: return p.a * hyperbolic_tangent(p.b * x);
+    case neuron_tanh: return scaled_hyperbolic_tangent(p.b * x, p.a);
     case neuron_absolute: return abs(x);
     // log(1 + e^y) = max(y, 0) + log(1 + e^-|y|), which does not overflow.
     case neuron_soft_plus: return p.a * (max(p.b * x, 0.0f) + log(1 + exp(-abs(p.b * x))));
@@ -71,7 +71,7 @@ inline float neuron_slope(uint type, float x, NeuronParameters p) {
       return y > 0 && y < 1 ? p.a : 0;
     }
     case neuron_tanh: {
-      const float y = hyperbolic_tangent(p.b * x);
+      const float y = scaled_hyperbolic_tangent(p.b * x, 1);
       return p.a * p.b * (1 - y * y);
     }
     case neuron_absolute: return x > 0 ? 1 : x < 0 ? -1 : 0;

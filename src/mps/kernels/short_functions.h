@@ -39,12 +39,13 @@ inline float exp_of_negative_minus_1(float x) {
   return fma(fraction, power.power_of_two, power.power_of_two - 1);
 }
 
-// tanh within 5 units in the last place: a quotient of polynomials, to where it is 1.
-inline float hyperbolic_tangent(float x) {
+// a * tanh(x) within 5 units in the last place: a quotient of polynomials, to where tanh is 1. The upper one has a in it,
+// which many x have in common.
+inline float scaled_hyperbolic_tangent(float x, float a) {
   const float square = x * x, s = square > 62.41f ? 62.41f : square;
-  const float above = polynomial(s, 0x1.090bfcp-26f, 0x1.717c78p-16f, 0x1.d51abep-9f, 0x1.1377f4p-3f, 1.0f);
+  const float above = polynomial(s, a * 0x1.090bfcp-26f, a * 0x1.717c78p-16f, a * 0x1.d51abep-9f, a * 0x1.1377f4p-3f, a);
   const float below = polynomial(s, 0x1.cda38ap-21f, 0x1.66fe86p-12f, 0x1.ad221p-6f, 0x1.df114cp-2f, 1.0f);
-  return within(x * above / below, 1.0f);
+  return within(x * above / below, abs(a));
 }
 
 // The part of a normal distribution that is below x, (1 + erf(x / sqrt(2))) / 2, within 2^-22: likewise.
@@ -53,5 +54,6 @@ inline float normal_distribution(float x) {
   const float above = polynomial(s, 0x1.a469e8p-18f, 0x1.6635cp-12f, 0x1.75837p-8f, 0x1.aa8e7ap-5f, 0x1.988434p-2f);
   const float below =
       polynomial(s, 0x1.1c70f6p-21f, 0x1.00f72cp-13f, 0x1.77514p-9f, 0x1.3e174p-5f, 0x1.304fbep-2f, 1.0f);
-  return 0.5f + within(x * above / below, 0.5f);
+  const float part = fma(x, above / below, 0.5f), positive = part < 0.0f ? 0.0f : part;
+  return positive > 1.0f ? 1.0f : positive;
 }
