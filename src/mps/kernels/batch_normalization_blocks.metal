@@ -13,7 +13,8 @@ struct Blocks {
   float epsilon;
   uint rows, rows_of_block;
   RowStrides source, result;
-  Span span;  // of at most columns_together
+  Span span;        // of at most columns_together
+  uint asks_ahead;  // for rows of statistics
 
   uint blocks() const constant { return (rows + rows_of_block - 1) / rows_of_block; }
   uint first_row(uint block) const constant { return block * rows_of_block; }
@@ -57,8 +58,12 @@ void normalize(device const T* source, device T* result, threadgroup const float
     threadgroup float *means = all_means + place, *squares = all_squares + place;                                     \
     const uint first = p.span.first(group.x), count = p.span.count(group.x);                                          \
     partial += 2 * ulong(group.y) * p.span.columns + first + place;                                                   \
-    find_means(source + first + place, p.source.row, p.first_row(group.y), p.end_row(group.y), means, squares,\
-               place, count);                                                                                         \
+    source += first + place;                                                                                          \
+    const uint start = p.first_row(group.y), end = p.end_row(group.y);                                                \
+    if (p.asks_ahead)                                                                                                 \
+      find_means<4, true>(source, p.source.row, start, end, means, squares, place, count);                            \
+    else                                                                                                              \
+      find_means<8, false>(source, p.source.row, start, end, means, squares, place, count);                           \
     for_each_column(place, count, [&](uint i) {                                                                       \
       partial[i] = means[i];                                                                                          \
       partial[p.span.columns + i] = squares[i];                                                                       \
