@@ -80,7 +80,6 @@ void Widener::widen_instruction(llvm::Instruction& instruction) {
   }
 }
 
-// For lane 0, which stands for all, or may be off: what the instruction's flags promise need not hold there.
 // Of pointers into one array by an index that was just extended.
 std::optional<Places> Widener::places_in_array(llvm::Value* pointer) {
   const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
@@ -95,6 +94,7 @@ std::optional<Places> Widener::places_in_array(llvm::Value* pointer) {
                 layout_.getTypeAllocSize(address->getSourceElementType()).getFixedValue()};
 }
 
+// For lane 0, which stands for all, or may be off: what the instruction's flags promise need not hold there.
 void Widener::clone_scalar(llvm::Instruction& instruction) {
   llvm::Instruction* copy = instruction.clone();
   for (llvm::Use& use : copy->operands()) use.set(scalar(use.get()));
