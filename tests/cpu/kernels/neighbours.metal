@@ -106,9 +106,10 @@ kernel void counts_in_threadgroups(device const uint* in, device atomic_uint* ou
 }
 
 // Addresses that follow one another or not, as the data has it, and others at constant distances from them.
-//@ buffer uint random 2N+640
+// Pieces of four have to begin at multiples of 16 bytes also where a buffer ends at such.
+//@ buffer uint random 4N+640
 //@ buffer uint random 4
-//@ buffer uint zeros 2N+640
+//@ buffer uint zeros 4N+640
 kernel void constant_distances(device const uint* in, device const uint* given, device uint* out, INDEX) {
   const uint i = I, distance = 1u << (given[0] & 7);
   const uint first = 2 * i - (i & (distance - 1));
