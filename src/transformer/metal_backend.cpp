@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "device/host_maker.hpp"
 #include "mps/core/device_kind.hpp"
 #include "mps/matrix/rows.hpp"
 #include "transformer/buffer_pool.hpp"
@@ -60,11 +61,8 @@ uint32_t parts(size_t count, size_t each) {
 // that are read in long runs, and less far if they are asked, too (a Zen 4 reads 8 % less, 30 % if that is 4 KiB
 // ahead); without being asked, Intel's do not (an Emerald Rapids reads 25 % less).
 uint32_t bytes_ahead(TensorType weights) {
-#if defined(__x86_64__)
   const bool is_converted = weights == TensorType::f16 || weights == TensorType::bf16;
-  if (is_converted && __builtin_cpu_is("amd")) return 0;
-#endif
-  return 4096;
+  return is_converted && device::host_maker() == device::Maker::amd ? 0 : 4096;
 }
 
 class MetalOperations final : public Operations {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/host_maker.hpp"
 #include "mps/core/data_type.hpp"
 #include "mps/matrix/rows.hpp"
 
@@ -39,11 +40,7 @@ struct Blocks {
 // ms of 4096 x 4096 floats, as fast as it reads at all, and in 1.44 as a Zen 4 wants it, four rows and those after them
 // asked for.
 bool asks_ahead() {
-#if defined(__x86_64__)
-  return !__builtin_cpu_is("intel");
-#else
-  return true;
-#endif
+  return device::host_maker() != device::Maker::intel;
 }
 
 KernelBlocks for_kernel(const Blocks& blocks, const ColumnsOfRows& source) {

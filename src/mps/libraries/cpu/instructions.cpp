@@ -46,14 +46,6 @@ bool has_int8_products() {
   return has_bfloat_products() || dnnl::get_effective_cpu_isa() == Isa::avx512_core_vnni;
 }
 
-bool is_of_intel() {
-#if defined(__x86_64__)
-  return __builtin_cpu_is("intel");
-#else
-  return false;
-#endif
-}
-
 // OpenBLAS chooses its kernels by names of processors, and takes an old one's for a name that it has not heard of.
 bool openblas_knows_processor() {
 #if defined(__x86_64__)

@@ -9,8 +9,6 @@ void limit_instructions();
 bool has_bfloat_products();
 bool has_int8_products();  // that do not saturate in between
 
-bool is_of_intel();
-
 // Whether OpenBLAS has kernels for it; if not, it uses such as have no AVX2 where the processor has it.
 bool openblas_knows_processor();
 
