@@ -54,6 +54,5 @@ inline float normal_distribution(float x) {
   const float above = polynomial(s, 0x1.a469e8p-18f, 0x1.6635cp-12f, 0x1.75837p-8f, 0x1.aa8e7ap-5f, 0x1.988434p-2f);
   const float below =
       polynomial(s, 0x1.1c70f6p-21f, 0x1.00f72cp-13f, 0x1.77514p-9f, 0x1.3e174p-5f, 0x1.304fbep-2f, 1.0f);
-  const float part = fma(x, above / below, 0.5f), positive = part < 0.0f ? 0.0f : part;
-  return positive > 1.0f ? 1.0f : positive;
+  return 0.5f + within(x * above / below, 0.5f);
 }
