@@ -81,6 +81,18 @@ kernel void f(device const uint* index, device const float* x, device float* y, 
   expect_named(source, "gather: lanes read one by one; the index is read from memory at");
 }
 
+TEST(Explanation, HasNoGatherOfSmallTablesOfConstants) {
+  if (host_processor()->features.find("+avx2") == std::string::npos) GTEST_SKIP() << "the processor looks nothing up";
+  const std::string text = explanation_of(R"(
+struct Entry { int a; float b; };
+constant float numbers[16] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597};
+constant Entry entries[5] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}};
+kernel void f(device const uint* index, device float* y, uint i [[thread_position_in_grid]]) {
+  y[i] = numbers[index[i] & 15] + numbers[(index[i] & 7) + 8] + entries[index[i] % 5].b;
+})");
+  EXPECT_EQ(text.find("gather"), std::string::npos) << text;
+}
+
 TEST(Explanation, NamesAScatterByItsStride) {
   expect_named(R"(kernel void f(device const float* x, device float* y, ulong i [[thread_index_in_threadgroup]]) {
   y[i * 100] = x[i];  // here

@@ -81,18 +81,53 @@ TEST_P(MatrixNeuronTest, IsExactToAFewUnitsInTheLastPlace) {
     input.set(1, i, (i % 2 ? 1 : -1) * std::exp2(double(i) / 100 - 30));
     input.set(2, i, double(i) / 4000 - 0.5);
   }
+  // What normalises has the neurons of processors that are slow to look numbers up.
+  const auto normalization = NS::TransferPtr(MPS::MatrixBatchNormalization::alloc()->init(device.get()));
+  normalization->setEpsilon(0);
+  Numbers means = random_matrix({.rows = 1, .columns = shape.columns}, 0, 0);
+  Numbers variances = random_matrix({.rows = 1, .columns = shape.columns}, 1, 1);
+  const auto mean = vector_of(means), variance = vector_of(variances);
   for (const Case& c : cases) {
     const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(device.get()));
     kernel->setNeuronType(c.type, 1, 1, 1);
-    ASSERT_EQ(
-        run([&](MTL::CommandBuffer* commands) { kernel->encode(commands, input.matrix(), nullptr, result.matrix()); }),
-        "");
-    for (size_t row = 0; row < shape.rows; ++row)
-      for (size_t i = 0; i < shape.columns; ++i) {
-        const double x = input.at(row, i), size = std::abs(c.size(x));
-        ASSERT_NEAR(result.at(row, i), c.truth(x), c.units * unit * size) << "neuron " << c.type << " of " << x;
-      }
+    normalization->setNeuronType(c.type, 1, 1, 1);
+    for (const bool normalizes : {false, true}) {
+      ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                  if (normalizes)
+                    normalization->encode(commands, input.matrix(), mean.get(), variance.get(), nullptr, nullptr,
+                                          result.matrix());
+                  else
+                    kernel->encode(commands, input.matrix(), nullptr, result.matrix());
+                }),
+                "");
+      for (size_t row = 0; row < shape.rows; ++row)
+        for (size_t i = 0; i < shape.columns; ++i) {
+          const double x = input.at(row, i), size = std::abs(c.size(x));
+          ASSERT_NEAR(result.at(row, i), c.truth(x), c.units * unit * size)
+              << "neuron " << c.type << " of " << x << (normalizes ? ", normalized" : "");
+        }
+    }
   }
+}
+
+TEST_P(MatrixNeuronTest, TanHHasAnyFactors) {
+  const MatrixShape shape{.rows = 1, .columns = 401};
+  Numbers input(device.get(), shape), result(device.get(), shape);
+  for (size_t i = 0; i < shape.columns; ++i) input.set(0, i, double(i) / 20 - 10);
+  for (const float outside : {1.0f, -2.5f, 0.0f})
+    for (const float inside : {1.0f, -0.25f, 1e-20f, 1e20f, 0.0f}) {
+      const auto kernel = NS::TransferPtr(MPS::MatrixNeuron::alloc()->init(device.get()));
+      kernel->setNeuronType(MPS::CNNNeuronTypeTanH, outside, inside, 1);
+      ASSERT_EQ(run([&](MTL::CommandBuffer* commands) {
+                  kernel->encode(commands, input.matrix(), nullptr, result.matrix());
+                }),
+                "");
+      for (size_t i = 0; i < shape.columns; ++i) {
+        const double expected = outside * std::tanh(double(inside) * input.at(0, i));
+        ASSERT_NEAR(result.at(0, i), expected, std::abs(expected) * 1e-6)
+            << outside << " * tanh(" << inside << " * " << input.at(0, i) << ")";
+      }
+    }
 }
 
 // CPUs write what is larger than their caches past them, by other instructions.

@@ -11,6 +11,7 @@
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/neighbours.hpp"
+#include "cpu/vector/tables.hpp"
 #include "cpu/vector/target.hpp"
 #include "cpu/vector/widener.hpp"
 
@@ -30,6 +31,7 @@ constexpr double function_call = 30;  // and what it does, which nobody has look
 // Of a group.
 constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks of both sides, is there a lane
 constexpr double guard_steps = 2;
+constexpr double lookup_steps = 2;  // of a small table
 constexpr int64_t cache_line = 64;
 constexpr double far_load = 2.5, far_store = 4;         // of lanes that have cache lines of their own
 constexpr unsigned lines_of_set = 8;                    // of the nearest cache
@@ -178,6 +180,9 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   const unsigned count = vector ? vector->getNumElements() : 1;
   const auto bytes = static_cast<int64_t>(layout_.getTypeStoreSize(type->getScalarType()).getFixedValue());
+  if (const auto* from = llvm::dyn_cast<llvm::LoadInst>(&instruction); from && !shape.is_known())
+    if (table_load(*from, layout_))
+      return lookup_steps * registers(llvm::Type::getInt32Ty(from->getContext()), width) * vector_step_;
   const double one_by_one = width * count * (is_store ? scattered_lane_ : gathered_lane_) *
                             (bytes < 4 ? part_of_word : 1) * (width > lanes_of_simdgroup ? part_of_many : 1);
   if (!shape.is_known()) return one_by_one;
@@ -248,7 +253,8 @@ double Costs::latency(const llvm::Instruction& instruction, bool alone) const {
   const bool is_scalar = alone || shapes_.is_known(&instruction);
   if (is_free(instruction)) return 0;
   if (llvm::isa<llvm::LoadInst>(instruction)) {
-    const bool is_gather = !alone && !shapes_.is_known(instruction.getOperand(0));
+    const bool is_gather = !alone && !shapes_.is_known(instruction.getOperand(0)) &&
+                           !table_load(llvm::cast<llvm::LoadInst>(instruction), layout_);
     return is_gather ? 16 : 5;
   }
   if (instruction.isIntDivRem()) return is_scalar ? 12 : 30;

@@ -5,7 +5,8 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include <optional>
+#include <algorithm>
+#include <numeric>
 
 #include "cpu/vector/group_calls.hpp"
 #include "cpu/vector/target.hpp"
@@ -39,32 +40,30 @@ Value* piece(llvm::IRBuilder<>& builder, Value* vector, unsigned first, unsigned
                                      uint64_t{first});
 }
 
-Value* permute_avx512(llvm::IRBuilder<>& builder, Value* value, Value* source) {
-  Value* const low = piece(builder, value, 0, 16);
-  Value* const high = piece(builder, value, 16, 16);
-  llvm::SmallVector<Value*, 2> results;
-  for (unsigned first : {0u, 16u})
-    results.push_back(builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {},
-                                              {low, piece(builder, source, first, 16), high}));
-  return llvm::concatenateVectors(builder, results);
+// 16 numbers at a time.
+Value* look_up_avx512(llvm::IRBuilder<>& builder, Value* table, unsigned size, Value* indices) {
+  if (size <= 16)
+    return builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_si_512, {},
+                                   {piece(builder, table, 0, 16), indices});
+  return builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {},
+                                 {piece(builder, table, 0, 16), indices, piece(builder, table, 16, 16)});
 }
 
-Value* permute_avx2(llvm::IRBuilder<>& builder, Value* value, Value* source) {
-  llvm::SmallVector<Value*, 4> from_quarter;  // what each lane gets if its source is among lanes 8i … 8i + 7
-  for (unsigned first = 0; first < 32; first += 8) {
-    Value* const eight = piece(builder, value, first, 8);
-    llvm::SmallVector<Value*, 4> results;
-    for (unsigned lane = 0; lane < 32; lane += 8)
-      results.push_back(
-          builder.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permd, {}, {eight, piece(builder, source, lane, 8)}));
-    from_quarter.push_back(llvm::concatenateVectors(builder, results));
-  }
+// 8 numbers at a time.
+Value* look_up_avx2(llvm::IRBuilder<>& builder, Value* table, unsigned size, Value* indices) {
+  llvm::SmallVector<Value*, 4> found;  // if the index is that of one of eight
+  for (unsigned first = 0; first < size; first += 8)
+    found.push_back(
+        builder.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permd, {}, {piece(builder, table, first, 8), indices}));
   // As a sign, a bit is what the instruction that chooses looks at.
-  Value* const zero = llvm::Constant::getNullValue(source->getType());
-  Value* const bit_3 = builder.CreateICmpSLT(builder.CreateShl(source, 28), zero);
-  Value* const bit_4 = builder.CreateICmpSLT(builder.CreateShl(source, 27), zero);
-  return builder.CreateSelect(bit_4, builder.CreateSelect(bit_3, from_quarter[3], from_quarter[2]),
-                              builder.CreateSelect(bit_3, from_quarter[1], from_quarter[0]));
+  Value* const zero = llvm::Constant::getNullValue(indices->getType());
+  for (unsigned bit = 28; found.size() > 1; --bit) {
+    Value* const is_in_second = builder.CreateICmpSLT(builder.CreateShl(indices, bit), zero);
+    for (size_t i = 0; i < found.size() / 2; ++i)
+      found[i] = builder.CreateSelect(is_in_second, found[2 * i + 1], found[2 * i]);
+    found.resize(found.size() / 2);
+  }
+  return found[0];
 }
 
 Value* permute_in_memory(const Emission& emission, Value* value, Value* source) {
@@ -106,9 +105,31 @@ Value* permute(const Emission& emission, Value* value, Value* source) {
   if (bits == 16 && has_feature(function, "avx512bw"))
     return builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_hi_512, {},
                                    {value, builder.CreateTrunc(source, value->getType())});
-  Value* const wide = builder.CreateZExt(value, words);
-  return builder.CreateTrunc(avx512 ? permute_avx512(builder, wide, source) : permute_avx2(builder, wide, source),
-                             value->getType());
+  return builder.CreateTrunc(look_up(emission, builder.CreateZExt(value, words), source), value->getType());
+}
+
+std::optional<unsigned> lookup_size(const llvm::Function& function, uint64_t count) {
+  const unsigned most = has_feature(function, "avx512f") ? 32 : has_feature(function, "avx2") ? 16 : 0;
+  if (count > most) return std::nullopt;
+  return static_cast<unsigned>(std::max<uint64_t>(llvm::PowerOf2Ceil(count), most == 32 ? 16 : 8));
+}
+
+Value* look_up(const Emission& emission, Value* table, Value* indices) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  const unsigned size = llvm::cast<llvm::FixedVectorType>(table->getType())->getNumElements();
+  const bool avx512 = has_feature(*builder.GetInsertBlock()->getParent(), "avx512f");
+  const unsigned at_once = avx512 ? 16 : 8;
+  llvm::SmallVector<Value*, 4> results;
+  if (emission.width < at_once) {
+    llvm::SmallVector<int, 16> lanes(at_once, -1);
+    std::iota(lanes.begin(), lanes.begin() + emission.width, 0);
+    indices = builder.CreateShuffleVector(indices, lanes);
+  }
+  for (unsigned first = 0; first < emission.width; first += at_once) {
+    Value* const some = piece(builder, indices, first, at_once);
+    results.push_back(avx512 ? look_up_avx512(builder, table, size, some) : look_up_avx2(builder, table, size, some));
+  }
+  return piece(builder, llvm::concatenateVectors(builder, results), 0, emission.width);
 }
 
 Value* permute_in_quads(const Emission& emission, Value* value, Value* source) {

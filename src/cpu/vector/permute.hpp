@@ -1,6 +1,8 @@
 // The elements of a vector in an order that another vector gives.
 #pragma once
 
+#include <optional>
+
 #include "cpu/vector/emission.hpp"
 
 namespace metalloid::cpu::vector {
@@ -9,5 +11,10 @@ namespace metalloid::cpu::vector {
 // the group's first lane. Lanes whose source is not in the group get any value. Constant sources make one shuffle.
 llvm::Value* permute(const Emission& emission, llvm::Value* value, llvm::Value* source);
 llvm::Value* permute_in_quads(const Emission& emission, llvm::Value* value, llvm::Value* source);
+
+// The size of a table that has room for so many words, if the processor looks them up faster than memory; the words
+// that lanes want of it, by the low bits of their indices, <width x i32>.
+std::optional<unsigned> lookup_size(const llvm::Function& function, uint64_t count);
+llvm::Value* look_up(const Emission& emission, llvm::Value* table, llvm::Value* indices);
 
 }  // namespace metalloid::cpu::vector

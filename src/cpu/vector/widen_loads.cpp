@@ -3,6 +3,7 @@
 // all.
 #include "cpu/vector/interleave.hpp"
 #include "cpu/vector/neighbours.hpp"
+#include "cpu/vector/permute.hpp"
 #include "cpu/vector/widener.hpp"
 
 namespace metalloid::cpu::vector {
@@ -26,7 +27,10 @@ void Widener::widen_load(llvm::LoadInst& load) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const bool has_whole_bytes = access.scalar->getPrimitiveSizeInBits() % 8 == 0;
   if (!has_whole_bytes || load.isVolatile()) return define(load, gather(load));
-  if (!shape.is_known()) return load_with_neighbours(load, shape);
+  if (!shape.is_known()) {
+    if (const auto table = table_load(load, layout_)) return define(load, looked_up(load, *table));
+    return load_with_neighbours(load, shape);
+  }
   const Shape period = mask_ ? shape : period_of(shape);
   const auto runs = runs_of(period, access.bytes(), true);
   if (access.count == 1 && runs.size() <= most_runs) {
@@ -45,6 +49,16 @@ void Widener::widen_load(llvm::LoadInst& load) {
                       [&] { return gather(load); }));
   }
   load_with_neighbours(load, shape);
+}
+
+// Lanes that are off get some number, too.
+llvm::Value* Widener::looked_up(llvm::LoadInst& load, const TableLoad& from) {
+  llvm::Type* words = vector_of(builder_.getInt32Ty());
+  llvm::Value* index = builder_.CreateZExtOrTrunc(vector(from.index), words);
+  if (from.first != 0) index = builder_.CreateAdd(index, llvm::ConstantInt::get(words, from.first));
+  llvm::Type* bits = vector_of(builder_.getIntNTy(load.getType()->getScalarSizeInBits()));
+  return builder_.CreateBitCast(builder_.CreateTrunc(look_up(emission(), from.table, index), bits),
+                                vector_of(load.getType()));
 }
 
 // The lines of the cache that the lanes name, if they are few. It harms nobody that masked lanes name some, too.

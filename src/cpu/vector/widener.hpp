@@ -30,6 +30,7 @@
 #include "cpu/vector/explanation.hpp"
 #include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/shape_analysis.hpp"
+#include "cpu/vector/tables.hpp"
 #include "cpu/vector/variant.hpp"
 
 namespace metalloid::cpu::vector {
@@ -93,6 +94,7 @@ class Widener {
 
   // Memory.
   void widen_load(llvm::LoadInst& load);
+  llvm::Value* looked_up(llvm::LoadInst& load, const TableLoad& from);
   void widen_prefetch(llvm::CallInst& prefetch);
   void widen_store(llvm::StoreInst& store);
   void load_with_neighbours(llvm::LoadInst& load, const Shape& shape);

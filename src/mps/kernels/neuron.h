@@ -1,6 +1,7 @@
 // Neurons and their derivatives. The type is a constant of the kernel, so that each pipeline has the code of one.
 #pragma once
 
+#include "functions_by_table.h"
 #include "short_functions.h"
 
 struct NeuronParameters {
@@ -24,6 +25,8 @@ enum NeuronType : uint {
   neuron_exponential,
   neuron_logarithm,
   neuron_gelu,
+  neuron_tanh_by_table = 32,  // the same two, for processors that look up fast
+  neuron_gelu_by_table,
 };
 
 inline float sigmoid(float x) { return 1 / (1 + fast::exp(-x)); }
@@ -52,6 +55,8 @@ inline float neuron(uint type, float x, NeuronParameters p) {
     case neuron_exponential: return pow(p.c, p.a * x + p.b);
     case neuron_logarithm: return log(p.a * x + p.b) / log(p.c);
     case neuron_gelu: return x * normal_distribution(x);
+    case neuron_tanh_by_table: return hyperbolic_tangent_by_table(x, p.a, p.b);
+    case neuron_gelu_by_table: return gelu_by_table(x);
     default: return x;
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mps/core/data_type.hpp"
+#include "mps/core/device_kind.hpp"
 #include "mps/core/encoding.hpp"
 #include "mps/matrix/arguments.hpp"
 #include "mps/matrix/matrix_neuron.hpp"
@@ -38,6 +39,24 @@ struct SumShape {
   RowStrides source;
 };
 
+// Of tables of 32 numbers, which are two of AVX-512's registers.
+bool looks_up_fast(MTL::Device* device) {
+#if defined(__x86_64__)
+  return !is_gpu(device) && __builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
+}
+
+// As kernels/neuron.h numbers them.
+uint32_t kernel_neuron(MTL::Device* device, MPS::CNNNeuronType type) {
+  constexpr uint32_t tanh_by_table = 32, gelu_by_table = 33;
+  if (!looks_up_fast(device)) return uint32_t(type);
+  return type == MPS::CNNNeuronTypeTanH   ? tanh_by_table
+         : type == MPS::CNNNeuronTypeGeLU ? gelu_by_table
+                                          : uint32_t(type);
+}
+
 }  // namespace
 
 void encode_neuron(Encoding& encoding, const NeuronHolder& holder, double alpha, const MatrixView& source,
@@ -52,7 +71,7 @@ void encode_neuron(Encoding& encoding, const NeuronHolder& holder, double alpha,
   const SpanThreads all = threads_over_spans(encoding.device(), columns, rows, source.matrices);
   const bool streams = fills_caches(encoding.device(), bytes_of(result.type, columns * rows * source.matrices));
   encoding.dispatch({fmt::format("matrix_neuron_{}", metal_name_of(source.type)),
-                     {uint32_t(holder.neuron.type), bool(bias), streams, float(alpha) != 1}},
+                     {kernel_neuron(encoding.device(), holder.neuron.type), bool(bias), streams, float(alpha) != 1}},
                     all.threads, all.threadgroup, source.first, result.first, bias.first, holder.channel_parameters(),
                     Shape{holder.neuron.parameters, float(alpha), source.strides, result.strides, all.span});
 }
