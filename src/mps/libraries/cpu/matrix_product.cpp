@@ -33,7 +33,7 @@ constexpr size_t most_for_openblas_thread = 64 * 64 * 64;  // with more, it woul
 constexpr size_t most_for_onednn_thread = 64 * 128 * 128;  // with more, two parts are no faster than its own threads
 constexpr size_t least_side_for_matmul = 256;
 size_t least_side_for_sgemm_again() {
-  return device::host_maker() == device::Maker::intel ? 768 : 1536;
+  return device::host_maker() == device::Maker::intel ? 512 : 1536;
 }
 
 struct PartOfProduct {
