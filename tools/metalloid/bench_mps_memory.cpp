@@ -32,7 +32,8 @@ struct Pictures {
 
   size_t channel_of(size_t index) const { return index % channels; }
 };
-constexpr Pictures rows_as_pixels{n, 1, n}, feature_maps{64, 4096, 64};
+// A row of the matrix is a pixel, or an image; or there are as many numbers in large images.
+constexpr Pictures rows_as_pixels{n, 1, n}, rows_as_images{n, n / 64, 64}, feature_maps{64, 4096, 64};
 
 class ChannelNumbers {
  public:
@@ -139,8 +140,10 @@ class MemoryBench {
     measure_bounds();
     matrices();
     pictures("layer normalisation", rows_as_pixels, 1);
-    pictures("group normalisation", feature_maps, 8);
-    pictures("instance normalisation", feature_maps, feature_maps.channels);
+    for (const Pictures& shape : {rows_as_images, feature_maps}) {
+      pictures("group normalisation", shape, 8);
+      pictures("instance normalisation", shape, shape.channels);
+    }
     batch_normalisation_of_pictures();
     return rows_;
   }
@@ -330,8 +333,8 @@ class MemoryBench {
     ChannelNumbers of_channels(shape.channels);
     const auto source = NS::TransferPtr(new GroupSource(of_channels, groups));
     const auto kernel = NS::TransferPtr(MPS::CNNGroupNormalization::alloc()->init(bench_.device(), source.get()));
-    show_pictures(fmt::format("{}, {} groups of {}", name, groups, shape.channels / groups), shape, kernel.get(),
-                  [&](size_t index) {
+    show_pictures(fmt::format("{} of {}, {} groups of {}", name, shape.images, groups, shape.channels / groups), shape,
+                  kernel.get(), [&](size_t index) {
                     const size_t group = shape.channels / groups, of_image = shape.pixels * shape.channels;
                     const size_t channel = shape.channel_of(index), count = shape.pixels * group;
                     const float* first = x_.data() + index / of_image * of_image + channel / group * group;

@@ -184,11 +184,27 @@ void take_many_channels(Slice<T> image, device const T* next, constant GroupNorm
   }
 }
 
-// What channels' numbers become, of the means and variances of their groups, which take the place of parts' sums.
+// Of a thread's group, whose channels are its neighbours'.
+inline float sum_of_neighbours(float x, uint group) {
+  for (uint distance = group / 2; distance > 0; distance /= 2) x += simd_shuffle_xor(x, distance);
+  return x;
+}
+
+// What channels' numbers become, of the means and variances of their groups. Groups of 1, 2, 4, ... or 32 channels are
+// found where their threads are; others take the place of parts' sums.
 template <typename T>
 void combine(Slice<T> image, constant GroupNormalization& p, Channels all, uint place) {
+  const float pixels = p.source.width, numbers = pixels * p.group;
+  const Channels own = all.at(place);
+  if (32 % p.group == 0)
+    return for_each_column(place, p.source.channels, [&](uint i) {
+      const float average = sum_of_neighbours(own.means[i], p.group) / p.group, difference = own.means[i] - average;
+      const float squares = sum_of_neighbours(fma(pixels * difference, difference, own.squares[i]), p.group);
+      own.centers[i] = average;
+      own.scales[i] = image.gamma[i] / sqrt(squares / numbers + p.epsilon);
+    });
+
   simdgroup_barrier(mem_flags::mem_threadgroup);
-  const float pixels = p.source.width;
   for (uint group = place; group < p.source.channels / p.group; group += 32) {
     const uint first = group * p.group;
     float sum = 0, squares = 0;
@@ -199,10 +215,9 @@ void combine(Slice<T> image, constant GroupNormalization& p, Channels all, uint 
       squares += all.squares[i] + pixels * difference * difference;
     }
     all.part_sums[group] = average;
-    all.part_squares[group] = squares / (pixels * p.group);
+    all.part_squares[group] = squares / numbers;
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
-  const Channels own = all.at(place);
   for_each_column(place, p.source.channels, [&](uint i) {
     const uint group = (i + place) / p.group;
     own.centers[i] = all.part_sums[group];
