@@ -3,18 +3,18 @@
 #include "columns.h"
 #include "neuron.h"
 
-constant uint neuron_type [[function_constant(0)]];
-constant uint has_gamma [[function_constant(1)]];
-constant uint has_beta [[function_constant(2)]];
-constant uint fills_caches [[function_constant(3)]];
+constant uint looks_ahead [[function_constant(0)]];  // the processor itself, where rows pass by
+constant uint neuron_type [[function_constant(1)]];
+constant uint has_gamma [[function_constant(2)]];
+constant uint has_beta [[function_constant(3)]];
+constant uint fills_caches [[function_constant(4)]];
 
 struct Blocks {
   NeuronParameters parameters;
   float epsilon;
   uint rows, rows_of_block;
   RowStrides source, result;
-  Span span;        // of at most columns_together
-  uint asks_ahead;  // for rows of statistics
+  Span span;  // of at most columns_together
 
   uint blocks() const constant { return (rows + rows_of_block - 1) / rows_of_block; }
   uint first_row(uint block) const constant { return block * rows_of_block; }
@@ -37,11 +37,11 @@ void combine_statistics(device const float* partial, device T* mean, device T* v
   *variance = T(squares / p.rows);
 }
 
-template <typename T, bool streams>
+template <typename T, bool streams, bool near>
 void normalize(device const T* source, device T* result, threadgroup const float* means,
                threadgroup const float* scales, threadgroup const float* shifts, constant Blocks& p, uint block,
                uint place, uint count) {
-  write_rows<streams>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
+  write_rows<streams, near>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
                       [&](uint i) {
                         const float mean = means[i], scale = scales[i], shift = shifts[i];
                         return [=, &p](float x) {
@@ -60,10 +60,10 @@ void normalize(device const T* source, device T* result, threadgroup const float
     partial += 2 * ulong(group.y) * p.span.columns + first + place;                                                   \
     source += first + place;                                                                                          \
     const uint start = p.first_row(group.y), end = p.end_row(group.y);                                                \
-    if (p.asks_ahead)                                                                                                 \
-      find_means<4, true>(source, p.source.row, start, end, means, squares, place, count);                            \
-    else                                                                                                              \
+    if (looks_ahead)                                                                                                  \
       find_means<8, false>(source, p.source.row, start, end, means, squares, place, count);                           \
+    else                                                                                                              \
+      find_means<4, true>(source, p.source.row, start, end, means, squares, place, count);                            \
     for_each_column(place, count, [&](uint i) {                                                                       \
       partial[i] = means[i];                                                                                          \
       partial[p.span.columns + i] = squares[i];                                                                       \
@@ -91,9 +91,11 @@ void normalize(device const T* source, device T* result, threadgroup const float
     source += group.z * p.source.matrix + first + place;                                                              \
     result += group.z * p.result.matrix + first + place;                                                              \
     const uint block = p.blocks() - 1 - group.y;                                                                      \
-    if (fills_caches)                                                                                                 \
-      normalize<T, true>(source, result, means, scales, shifts, p, block, place, count);                              \
+    if (fills_caches && looks_ahead)                                                                                  \
+      normalize<T, true, true>(source, result, means, scales, shifts, p, block, place, count);                        \
+    else if (fills_caches)                                                                                            \
+      normalize<T, true, false>(source, result, means, scales, shifts, p, block, place, count);                       \
     else                                                                                                              \
-      normalize<T, false>(source, result, means, scales, shifts, p, block, place, count);                             \
+      normalize<T, false, false>(source, result, means, scales, shifts, p, block, place, count);                      \
   }
 METAL_EACH_FLOAT(BATCH_BLOCKS)

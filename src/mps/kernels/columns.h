@@ -1,6 +1,6 @@
-// Columns of a SIMD-group of a CPU: few enough for numbers that belong to them, which are in the threadgroup's memory, to
-// stay in the nearest cache, while rows pass by, which lie so far apart that processors are told what comes next. All
-// pointers are to the thread's first column.
+// Columns of a SIMD-group of a CPU: few enough for numbers that belong to them, which are in the threadgroup's memory,
+// to stay in the nearest cache, while rows pass by, which lie so far apart that processors are told what comes next.
+// All pointers are to the thread's first column.
 #pragma once
 
 #include "rows.h"
@@ -26,8 +26,8 @@ void sum_rows(device const T* numbers, ulong stride, device const T* first_row, 
   });
 }
 
-// Means of rows, and the sums of squared differences from them. The numbers of the first row are as near to the means as
-// numbers are, so that what cancels is small beside the variance. Of so many rows together, processors are told what
+// Means of rows, and the sums of squared differences from them. The numbers of the first row are as near to the means
+// as numbers are, so that what cancels is small beside the variance. Of so many rows together, processors are told what
 // comes next, or, where they find that out themselves, are not.
 template <uint together, bool asks, typename T>
 void find_means(device const T* source, ulong stride, uint first, uint end, threadgroup float* means,
@@ -46,26 +46,26 @@ void find_means(device const T* source, ulong stride, uint first, uint end, thre
   });
 }
 
-// What `make` makes of each number and its column.
-template <uint rows, bool streams, typename T, typename Make>
+// What `make` makes of each number and its column. What comes next is asked for into the nearest cache, or the second.
+template <uint rows, bool streams, bool near, typename T, typename Make>
 void write_rows(device const T* source, ulong source_stride, device T* result, ulong result_stride, uint place,
                 uint count, Make make) {
   for_each_column(place, count, [&](uint i) {
     const auto made = make(i);
     for (uint k = 0; k < rows; ++k) {
-      fetch_ahead(source + (rows + k) * source_stride + i);
+      fetch_ahead<near>(source + (rows + k) * source_stride + i);
       put<streams>(result + k * result_stride + i, T(made(float(source[k * source_stride + i]))));
     }
   });
 }
-template <bool streams, typename T, typename Make>
+template <bool streams, bool near, typename T, typename Make>
 void write_rows(device const T* source, ulong source_stride, device T* result, ulong result_stride, uint first,
                 uint end, uint place, uint count, Make make) {
   uint row = first;
   for (; row + 2 <= end; row += 2)
-    write_rows<2, streams>(source + row * source_stride, source_stride, result + row * result_stride, result_stride,
-                           place, count, make);
+    write_rows<2, streams, near>(source + row * source_stride, source_stride, result + row * result_stride,
+                                 result_stride, place, count, make);
   for (; row < end; ++row)
-    write_rows<1, streams>(source + row * source_stride, source_stride, result + row * result_stride, result_stride,
-                           place, count, make);
+    write_rows<1, streams, near>(source + row * source_stride, source_stride, result + row * result_stride,
+                                 result_stride, place, count, make);
 }

@@ -22,8 +22,8 @@ void fetch_stream(device const T* place) {
   if (streams) __builtin_prefetch(place + bytes_ahead / sizeof(T), 0, 3);
 }
 
-// Into the second cache. The place may be anywhere.
-template <typename T>
+// Into the nearest cache, or the second. The place may be anywhere.
+template <bool near = false, typename T>
 void fetch_ahead(device const T* place) {
-  __builtin_prefetch(place, 0, 2);
+  __builtin_prefetch(place, 0, near ? 3 : 2);
 }
