@@ -1,5 +1,5 @@
-// Function pointers, memory intrinsics and turns: what the passes over lane form make of small functions, run on this
-// machine.
+// Function pointers, memory intrinsics, stores of few lanes and turns: what the passes over lane form make of small
+// functions, run on this machine.
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -162,6 +162,36 @@ TEST(MemoryIntrinsics, AnArrayIsCopiedInTheElementsItIsUsedIn) {
       }
     EXPECT_EQ(stores, 4u) << type;
   }
+}
+
+// Stores of few lanes.
+
+// Lane i scatters n + i to place 3 - i.
+std::string scatter_function(const std::string& mask) {
+  return "declare void @llvm.masked.scatter.v4i32.v4p0(<4 x i32>, <4 x ptr>, <4 x i1>)\n"
+         "define void @f(ptr %to, i32 %n, <4 x i1> %given) {\n"
+         "%start = insertelement <4 x i32> poison, i32 %n, i64 0\n"
+         "%all = shufflevector <4 x i32> %start, <4 x i32> poison, <4 x i32> zeroinitializer\n"
+         "%values = add <4 x i32> %all, <i32 0, i32 1, i32 2, i32 3>\n"
+         "%places = getelementptr i32, ptr %to, <4 x i64> <i64 3, i64 2, i64 1, i64 0>\n"
+         "call void @llvm.masked.scatter.v4i32.v4p0(<4 x i32> %values, <4 x ptr> align 4 %places, <4 x i1> " +
+         mask + ")\n ret void\n}";
+}
+
+TEST(StoreFewLanes, StoresThoseThatAreOn) {
+  Ir ir(scatter_function("<i1 false, i1 true, i1 false, i1 true>"));
+  ir.run(StoreFewLanes());
+  ir.expect_valid();
+  EXPECT_FALSE(contains<llvm::IntrinsicInst>(ir.module()));
+  int to[4] = {-1, -1, -1, -1};
+  ir.find<void(int*, int)>("f")(to, 10);
+  EXPECT_EQ(std::vector(to, to + 4), (std::vector{13, -1, 11, -1}));
+}
+
+TEST(StoreFewLanes, LeavesMasksThatAreNotKnown) {
+  Ir ir(scatter_function("%given"));
+  ir.run(StoreFewLanes());
+  EXPECT_TRUE(contains<llvm::IntrinsicInst>(ir.module()));
 }
 
 // Turns.

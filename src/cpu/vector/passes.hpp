@@ -31,6 +31,11 @@ struct InsertTurns : llvm::PassInfoMixin<InsertTurns> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
+// After widening: what few lanes scatter, if it is known which, is stored as scalars.
+struct StoreFewLanes : llvm::PassInfoMixin<StoreFewLanes> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
 // After widening: masks are vectors of words where the processor has no registers for bits.
 struct WidenMasks : llvm::PassInfoMixin<WidenMasks> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

@@ -315,6 +315,7 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   const auto simplify = [&](llvm::Function& function) { passes.run(function, without_effects); };
   for (llvm::Function* code : loop_over_groups(**widened, variant, simplify)) {
     passes.run(*code, clean_up);
+    passes.run_pass(*code, StoreFewLanes());
     passes.run_pass(*code, WidenMasks());
     passes.run_pass(*code, OrderAccesses());
   }
