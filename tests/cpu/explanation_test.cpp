@@ -175,6 +175,19 @@ kernel void f(device const float* x, device float* y, uint i [[thread_position_i
   EXPECT_NE(text.find("gather: lanes read one by one; they are 2048 bytes apart"), std::string::npos) << text;
 }
 
+// What only the last threads do does not count: alone, they would be as fast as lanes are in the loop, which scatters.
+TEST(Width, IsForThreadsThatHaveAllTheirNumbers) {
+  expect_start(explanation_of(R"(
+kernel void f(device const bfloat* x, device bfloat* y, constant long& size, uint i [[thread_position_in_grid]]) {
+  const long first = 4 * long(i);
+  if (first + 4 > size)
+    for (int j = 0; first + j < size; ++j) y[first + j] = bfloat(precise::log2(float(x[first + j])));
+  else
+    for (int j = 0; j < 4; ++j) y[first + j] = bfloat(precise::log2(float(x[first + j])));
+})"),
+               "f: 32 threads at a time");
+}
+
 TEST(Width, IsLessWhereFewLanesCanBeLoadedWithoutAGather) {
   expect_start(explanation_of(R"(
 kernel void f(device const uchar* x, device uint* y, uint i [[thread_position_in_grid]]) {

@@ -34,15 +34,38 @@ bool has_lanes_of_own(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
   });
 }
 
-// A kernel that begins with `if (i >= n) return;` does not mean most threads: LLVM would take it for every other one.
-void expect_threads_to_stay(const llvm::Function& function, llvm::BranchProbabilityInfo& probabilities) {
+// The side of a branch that is for threads beyond a limit, which is known at run time only.
+std::optional<unsigned> side_beyond_limit(const llvm::BasicBlock& block, const ShapeAnalysis& shapes) {
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+  if (!branch || !branch->isConditional()) return std::nullopt;
+  const auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition());
+  if (!comparison || !comparison->isRelational()) return std::nullopt;
+  const auto grows = [&](const llvm::Value* value) {
+    const Shape shape = shapes.shape(value);
+    return shape.is_known() && !shape.factor && shape.step(static_cast<unsigned>(shape.offsets.size()) - 1) > 0;
+  };
+  const bool first_grows = grows(comparison->getOperand(0));
+  const llvm::Value *position = comparison->getOperand(first_grows ? 0 : 1),
+                    *limit = comparison->getOperand(first_grows ? 1 : 0);
+  if (!grows(position) || !shapes.is_uniform(limit) || llvm::isa<llvm::Constant>(limit)) return std::nullopt;
+  const bool is_greater =
+      llvm::ICmpInst::isGT(comparison->getPredicate()) || llvm::ICmpInst::isGE(comparison->getPredicate());
+  return is_greater == first_grows ? 0 : 1;
+}
+
+// A kernel that begins with `if (i >= n) return;`, or does otherwise where its last threads have fewer numbers than
+// others, does not mean most threads: LLVM would take it for every other one.
+void expect_threads_to_stay(const llvm::Function& function, const llvm::LoopInfo& loops, const ShapeAnalysis& shapes,
+                            llvm::BranchProbabilityInfo& probabilities) {
   const llvm::BranchProbability few(1, 64);
-  for (const llvm::BasicBlock& block : function)
-    if (const std::optional<unsigned> end = early_end(block)) {
-      llvm::SmallVector<llvm::BranchProbability, 2> sides(2, few.getCompl());
-      sides[*end] = few;
-      probabilities.setEdgeProbability(&block, sides);
-    }
+  for (const llvm::BasicBlock& block : function) {
+    std::optional<unsigned> rare = early_end(block);
+    if (!rare && !loops.getLoopFor(&block)) rare = side_beyond_limit(block, shapes);
+    if (!rare) continue;
+    llvm::SmallVector<llvm::BranchProbability, 2> sides(2, few.getCompl());
+    sides[*rare] = few;
+    probabilities.setEdgeProbability(&block, sides);
+  }
 }
 
 }  // namespace
@@ -51,7 +74,7 @@ Frequencies::Frequencies(const llvm::Function& function, const llvm::LoopInfo& l
                          const llvm::DominatorTree& dominators, llvm::ScalarEvolution& evolution,
                          const ShapeAnalysis& shapes) {
   llvm::BranchProbabilityInfo probabilities(function, loops);
-  expect_threads_to_stay(function, probabilities);
+  expect_threads_to_stay(function, loops, shapes, probabilities);
   const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
   const auto entry = static_cast<double>(frequencies.getEntryFreq().getFrequency());
   for (const llvm::BasicBlock& block : function)
