@@ -12,10 +12,11 @@ namespace metalloid::cpu::vector {
 namespace {
 
 // A loop around a loop, with what the source says of each (`!0`, `!1`); the inner one's body has `statements` additions
-// and calls `called`.
+// and calls `called`, that of the outer one has `others`.
 std::string nest(unsigned outer, unsigned inner, unsigned statements, const std::string& outer_option,
-                 const std::string& inner_option, const std::string& called = "") {
-  std::string body;
+                 const std::string& inner_option, const std::string& called = "", unsigned others = 0) {
+  std::string body, behind;
+  for (unsigned i = 0; i < others; ++i) behind += fmt::format("  %z{} = add i32 %i, {}\n", i, i);
   for (unsigned i = 0; i < statements; ++i)
     body += fmt::format("  %y{} = fadd float %{}, 1.0\n", i, i == 0 ? std::string("x") : fmt::format("y{}", i - 1));
   if (!called.empty()) body += fmt::format("  call void @{}()\n", called);
@@ -36,7 +37,7 @@ inner:
   %again_j = icmp ult i32 %next_j, {}
   br i1 %again_j, label %inner, label %end, !llvm.loop !1
 end:
-  %next_i = add nuw i32 %i, 1
+{}  %next_i = add nuw i32 %i, 1
   %again_i = icmp ult i32 %next_i, {}
   br i1 %again_i, label %outer, label %exit, !llvm.loop !0
 exit:
@@ -48,7 +49,7 @@ exit:
 !3 = !{{!"llvm.loop.unroll.disable"}}
 !4 = !{{!"llvm.loop.unroll.count", i32 4}}
 )",
-                     body, statements - 1, inner, outer, outer_option, inner_option);
+                     body, statements - 1, inner, behind, outer, outer_option, inner_option);
 }
 
 constexpr const char *nothing = "", *full = ", !2", *disable = ", !3", *count_of_4 = ", !4";
@@ -89,6 +90,12 @@ TEST(Unrolling, LoopsThatTheSourceWantsUnrolledAre) {
 TEST(Unrolling, TheOuterOfTwoLoopsStaysIfBothWouldBeTooMuch) {
   EXPECT_EQ(wanted(nest(16, 8, 100, full, full)), (Wanted{false, true}));
   EXPECT_EQ(wanted(nest(2, 1000, 100, full, full)), (Wanted{true, false}));
+}
+
+TEST(Unrolling, LessIsUnrolledOfWhatIsLongAnyway) {
+  EXPECT_EQ(wanted(nest(4, 20, 100, nothing, full, "", 30'000)), (Wanted{false, true}));
+  EXPECT_EQ(wanted(nest(4, 20, 100, nothing, full, "", 41'000)), (Wanted{false, false}));
+  EXPECT_EQ(wanted(nest(4, 5, 100, nothing, full, "", 41'000)), (Wanted{false, true}));
 }
 
 TEST(Unrolling, MatricesCountForWhatTheyBecome) {

@@ -12,9 +12,11 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
-// Of all iterations: of the code as it is, and of what it becomes if the source asks for it.
+// Of all iterations: of the code as it is, and of what it becomes if the source asks for it; and of all loops, if there
+// are so many that they would take seconds to compile.
 constexpr unsigned most_iterations = 64;
-constexpr size_t most_instructions = 1200, most_if_asked_for = 3000;
+constexpr size_t most_instructions = 1200, most_if_asked_for = 3000, most_of_many = 1200;
+constexpr size_t many = 40'000;
 
 size_t length_of(const llvm::Loop& loop) {
   size_t length = 0;
@@ -59,27 +61,34 @@ class Unrolling {
  public:
   Unrolling(const llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution) : loops_(loops), evolution_(evolution) {}
 
+  void decide() {
+    size_t all = 0;
+    for (llvm::Loop* loop : loops_) all += decide(*loop, most_if_asked_for, /*is_final=*/false);
+    const size_t most = all > many ? most_of_many : most_if_asked_for;
+    for (llvm::Loop* loop : loops_) decide(*loop, most, /*is_final=*/true);
+  }
+
+ private:
   // How many instructions the loop becomes.
-  size_t decide(llvm::Loop& loop) {
+  size_t decide(llvm::Loop& loop, size_t most_if_asked, bool is_final) {
     size_t iteration = 0;
-    for (llvm::Loop* inner : loop) iteration += decide(*inner);
+    for (llvm::Loop* inner : loop) iteration += decide(*inner, most_if_asked, is_final);
     for (const llvm::BasicBlock* block : loop.blocks())
       if (loops_.getLoopFor(block) == &loop) iteration += size_of(*block);
     const unsigned iterations = evolution_.getSmallConstantTripCount(&loop);
     if (iterations == 0) return iteration;
     const size_t whole = iterations * iteration;
     const std::optional<bool> asked = asked_for(loop, iterations);
-    if (asked ? *asked && whole <= most_if_asked_for
+    if (asked ? *asked && whole <= most_if_asked
               : loop.isInnermost() && iterations <= most_iterations &&
                     iterations * length_of(loop) <= most_instructions) {
-      if (!asked) llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
+      if (!asked && is_final) llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
       return whole;
     }
-    if (asked) keep(loop);
+    if (asked && is_final) keep(loop);
     return iteration;
   }
 
- private:
   const llvm::LoopInfo& loops_;
   llvm::ScalarEvolution& evolution_;
 };
@@ -88,8 +97,7 @@ class Unrolling {
 
 llvm::PreservedAnalyses RequestUnrolling::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
-  Unrolling unrolling(loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function));
-  for (llvm::Loop* loop : loops) unrolling.decide(*loop);
+  Unrolling(loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function)).decide();
   return llvm::PreservedAnalyses::all();
 }
 
