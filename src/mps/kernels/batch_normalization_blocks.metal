@@ -41,13 +41,11 @@ template <typename T, bool streams, bool near>
 void normalize(device const T* source, device T* result, threadgroup const float* means,
                threadgroup const float* scales, threadgroup const float* shifts, constant Blocks& p, uint block,
                uint place, uint count) {
-  write_rows<streams, near>(source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count,
-                      [&](uint i) {
-                        const float mean = means[i], scale = scales[i], shift = shifts[i];
-                        return [=, &p](float x) {
-                          return neuron(neuron_type, fma(x - mean, scale, shift), p.parameters);
-                        };
-                      });
+  write_rows<streams, near>(
+      source, p.source.row, result, p.result.row, p.first_row(block), p.end_row(block), place, count, [&](uint i) {
+        const float mean = means[i], scale = scales[i], shift = shifts[i];
+        return [=, &p](float x) { return neuron(neuron_type, fma(x - mean, scale, shift), p.parameters); };
+      });
 }
 
 #define BATCH_BLOCKS(T)                                                                                               \
