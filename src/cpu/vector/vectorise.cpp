@@ -179,9 +179,9 @@ bool has_accesses_by_quotients(const llvm::Function& entry, const ShapeAnalysis&
 // (group_loop.hpp), which is as good.
 void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
                           const Estimate& estimate, WidthChoice& choice) {
-  constexpr unsigned most_instructions = 800;
+  constexpr unsigned most_instructions = 800, most_without_barriers = 160;
   if (analysis.loops.empty() && (!estimate.has_barriers() || estimate.has_lanes_apart())) return;
-  if (entry.getInstructionCount() > most_instructions) return;
+  if (entry.getInstructionCount() > (estimate.has_barriers() ? most_instructions : most_without_barriers)) return;
   ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widest_choice);
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
   if (!what_keeps_apart(entry, shapes).empty()) return;

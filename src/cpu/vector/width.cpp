@@ -27,7 +27,7 @@ constexpr double start_of_group = 25, start_of_thread = 12;
 // Of the cost of half the lanes, since waiting takes longer than it seems: on an Emerald Rapids a layer normalisation
 // of 1.13 is faster by 13 of 100, a prefix sum of 1.17, which has more numbers than registers, slower by 15.
 constexpr double worth_no_barriers = 1.15;
-constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.6, worth_less_waiting = 0.9,
+constexpr double worth_fewer_lanes = 0.85, worth_more_lanes = 0.75, worth_less_waiting = 0.9,
                  worth_one = 0.95;           // of the cost of the best so far; estimates are rough
 constexpr double worth_loops_of_one = 1.25;  // rows may be longer than is guessed, and lanes the further apart for it
 constexpr double instructions_in_flight = 250;  // a processor looks so far ahead, into the next thread if need be
