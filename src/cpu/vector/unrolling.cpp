@@ -16,7 +16,7 @@ namespace {
 // are so many that they would take seconds to compile.
 constexpr unsigned most_iterations = 64;
 constexpr size_t most_instructions = 1200, most_if_asked_for = 3000, most_of_many = 1200;
-constexpr size_t many = 40'000;
+constexpr size_t many = 60'000;
 
 size_t length_of(const llvm::Loop& loop) {
   size_t length = 0;
