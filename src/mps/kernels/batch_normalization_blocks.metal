@@ -3,7 +3,7 @@
 #include "columns.h"
 #include "neuron.h"
 
-constant uint looks_ahead [[function_constant(0)]];  // the processor itself, where rows pass by
+constant uint asks_near [[function_constant(0)]];  // for what comes next, into the nearest cache
 constant uint neuron_type [[function_constant(1)]];
 constant uint has_gamma [[function_constant(2)]];
 constant uint has_beta [[function_constant(3)]];
@@ -58,10 +58,10 @@ void normalize(device const T* source, device T* result, threadgroup const float
     partial += 2 * ulong(group.y) * p.span.columns + first + place;                                                   \
     source += first + place;                                                                                          \
     const uint start = p.first_row(group.y), end = p.end_row(group.y);                                                \
-    if (looks_ahead)                                                                                                  \
-      find_means<8, false>(source, p.source.row, start, end, means, squares, place, count);                           \
+    if (asks_near)                                                                                                    \
+      find_means<true>(source, p.source.row, start, end, means, squares, place, count);                               \
     else                                                                                                              \
-      find_means<4, true>(source, p.source.row, start, end, means, squares, place, count);                            \
+      find_means<false>(source, p.source.row, start, end, means, squares, place, count);                              \
     for_each_column(place, count, [&](uint i) {                                                                       \
       partial[i] = means[i];                                                                                          \
       partial[p.span.columns + i] = squares[i];                                                                       \
@@ -89,7 +89,7 @@ void normalize(device const T* source, device T* result, threadgroup const float
     source += group.z * p.source.matrix + first + place;                                                              \
     result += group.z * p.result.matrix + first + place;                                                              \
     const uint block = p.blocks() - 1 - group.y;                                                                      \
-    if (fills_caches && looks_ahead)                                                                                  \
+    if (fills_caches && asks_near)                                                                                    \
       normalize<T, true, true>(source, result, means, scales, shifts, p, block, place, count);                        \
     else if (fills_caches)                                                                                            \
       normalize<T, true, false>(source, result, means, scales, shifts, p, block, place, count);                       \
