@@ -160,7 +160,7 @@ class MemoryBench {
         "\n{0} x {0} floats, microseconds. Copying them: by a blit {1:.0f}, past the caches {2:.0f} ({3:.1f} GB/s). "
         "Reading them: {4:.0f}.\nWithout memory, an exponential of each takes {5:.0f}, with a division {6:.0f}.\n\n",
         n, blit, streaming, 8e-3 * numbers / streaming, reading, powers, quotients);
-    fmt::print("{:<44}{:>10}{:>10}{:>10}{:>12}   asked{:>8}{:>12}\n", "", "copy", "MPS", "GB/s", "copy:MPS", "by hand",
+    fmt::print("{:<48}{:>10}{:>10}{:>10}{:>12}   asked{:>8}{:>12}\n", "", "copy", "MPS", "GB/s", "copy:MPS", "by hand",
                "hand:MPS");
     rows_.push_back({{"name", "copy"},
                      {"blit", blit},
@@ -206,7 +206,7 @@ class MemoryBench {
       of_hand[i] = hands[i] / own[i];
     }
     const double time = median(own);
-    fmt::print("{:<44}{:>10.0f}{:>10.0f}{:>10.1f}{:>11.2f}x   {}", name, median(copies), time,
+    fmt::print("{:<48}{:>10.0f}{:>10.0f}{:>10.1f}{:>11.2f}x   {}", name, median(copies), time,
                8e-3 * numbers * share / time, median(of_copy), asked);
     if (rivals.by_hand) fmt::print("{:>10.0f}{:>11.2f}x", median(hands), median(of_hand));
     fmt::print("\n");
