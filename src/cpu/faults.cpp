@@ -30,13 +30,14 @@ __attribute__((tls_model("initial-exec"))) thread_local KernelThread* this_threa
 
 struct sigaction previous_actions[NSIG];
 
-// Threads begin with the signals blocked that the thread which made them has blocked.
-void unblock_signals() {
-  sigset_t signals;
+// Threads begin with the signals blocked that the thread which made them has blocked. Returns what was blocked.
+sigset_t unblock_signals() {
+  sigset_t signals, before;
   sigemptyset(&signals);
   for (int number : fault_signals) sigaddset(&signals, number);
   sigaddset(&signals, interrupt_signal);
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &signals, &before);
+  return before;
 }
 
 METALLOID_UNSANITIZED void pass_on(int number, siginfo_t* info, void* context) {
@@ -192,6 +193,16 @@ void KernelThread::fail(const FaultCause& cause) {
   leave_kernel();
   leave_(cause);
   __builtin_unreachable();
+}
+
+BorrowedThread::BorrowedThread() : blocked_signals_(unblock_signals()) {
+  std::fegetenv(&arithmetic_);
+  std::fesetenv(FE_DFL_ENV);
+}
+
+BorrowedThread::~BorrowedThread() {
+  std::fesetenv(&arithmetic_);
+  pthread_sigmask(SIG_SETMASK, &blocked_signals_, nullptr);
 }
 
 void install_fault_handlers() {

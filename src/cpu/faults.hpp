@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cfenv>
 #include <cstdint>
 #include <memory>
 
@@ -95,6 +96,20 @@ class NativeSection {
 
  private:
   KernelThread& thread_;
+};
+
+// While a thread of the program runs kernels: signals reach it and arithmetic is as kernels need it, and then both are
+// as the program had them. Its signal stack stays ours.
+class BorrowedThread {
+ public:
+  BorrowedThread();
+  ~BorrowedThread();
+  BorrowedThread(const BorrowedThread&) = delete;
+  BorrowedThread& operator=(const BorrowedThread&) = delete;
+
+ private:
+  sigset_t blocked_signals_;
+  std::fenv_t arithmetic_;
 };
 
 // Once for the process; threads that run kernels call it.

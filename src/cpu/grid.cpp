@@ -157,10 +157,10 @@ uint64_t run_alone(Run& run, uint64_t count, uint64_t nanoseconds) {
   return done;
 }
 
-void run_together(Run& run, uint64_t first, uint64_t last, ThreadPool& pool) {
+void run_together(Run& run, uint64_t first, uint64_t last, Order order, ThreadPool& pool) {
   hand_over(&run);
   run_ranges(
-      pool, first, last,
+      pool, first, last, order,
       [](void* run, uint64_t first, uint64_t last) {
         take_over(run);
         static_cast<Run*>(run)->threadgroups(first, last);
@@ -226,7 +226,8 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
     done = run_alone(run, count, worth);
   uint64_t time = watch.nanoseconds();
   if (done < count) {
-    run_together(run, done, count, pool_);
+    const bool keeps_order = grid.pipeline->threadgroup_layout().keeps_order;
+    run_together(run, done, count, keeps_order ? Order::upwards : Order::to_and_fro, pool_);
     time += (watch.nanoseconds() - time) * pool_.threads();
   }
   if (count > 1)  // what is left over for one says little about many

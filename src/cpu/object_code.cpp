@@ -76,16 +76,23 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
   return global;
 }
 
-void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses, uint32_t width,
-                uint32_t lanes_of_streams, bool needs_fibers, bool runs_many_groups, bool spans_threadgroups) {
+// Members of ObjectLayout.
+struct Traits {
+  uint32_t width = vector::each_thread_by_itself, lanes_of_streams = vector::each_thread_by_itself;
+  bool keeps_order = true, needs_fibers = true, runs_many_groups = false, spans_threadgroups = false;
+};
+
+void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, const std::string& uses,
+                const Traits& traits) {
   llvm::LLVMContext& context = module.getContext();
   auto number = [&](unsigned bits, uint64_t value) {
     return llvm::ConstantInt::get(llvm::IntegerType::get(context, bits), value);
   };
   auto* description = llvm::ConstantStruct::getAnon(
       {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
-       add_bytes(module, uses), number(32, width), number(32, lanes_of_streams), number(8, needs_fibers),
-       number(8, runs_many_groups), number(8, spans_threadgroups)});
+       add_bytes(module, uses), number(32, traits.width), number(32, traits.lanes_of_streams),
+       number(8, traits.keeps_order), number(8, traits.needs_fibers), number(8, traits.runs_many_groups),
+       number(8, traits.spans_threadgroups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -163,8 +170,7 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   lower::expand_scaling(module);
   bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses, vector::each_thread_by_itself, vector::each_thread_by_itself, /*needs_fibers=*/true,
-             /*runs_many_groups=*/false, /*spans_threadgroups=*/false);
+  add_layout(module, layout, uses, Traits());
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);
@@ -185,10 +191,9 @@ Status find_group_calls_of_one_lane(const llvm::Module& module, const std::strin
   return success();
 }
 
-bool waits_for_other_groups(const llvm::Module& module) {
-  for (llvm::StringRef name : {vector::barrier_function, vector::turn_function})
-    if (const llvm::Function* function = module.getFunction(name); function && !function->use_empty()) return true;
-  return false;
+bool calls(const llvm::Module& module, llvm::StringRef name) {
+  const llvm::Function* function = module.getFunction(name);
+  return function && !function->use_empty();
 }
 
 // Whether a thread can tell which threadgroup it is in.
@@ -237,10 +242,15 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
     return success();
   }
   const llvm::Function& entry = *module.getFunction(lower::entry_name);
-  const bool runs_many_groups = vector::runs_many_groups(entry);
-  const bool spans_threadgroups = runs_many_groups && layout.bytes == 0 && !knows_threadgroup(kernel.reflection());
-  add_layout(module, layout, uses, variant.width, vector::lanes_of_streams(entry).value_or(variant.width),
-             waits_for_other_groups(module), runs_many_groups, spans_threadgroups);
+  const bool waits_in_loops = calls(module, vector::turn_function), runs_many_groups = vector::runs_many_groups(entry);
+  add_layout(module, layout, uses,
+             {.width = variant.width,
+              .lanes_of_streams = vector::lanes_of_streams(entry).value_or(variant.width),
+              .keeps_order = waits_in_loops,
+              .needs_fibers = waits_in_loops || calls(module, vector::barrier_function),
+              .runs_many_groups = runs_many_groups,
+              .spans_threadgroups =
+                  runs_many_groups && layout.bytes == 0 && !knows_threadgroup(kernel.reflection())});
   return success();
 }
 

@@ -24,6 +24,7 @@ struct ObjectLayout {
   const bool* uses_argument;  // of each slot
   uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
   uint32_t lanes_of_streams;  // on the vector engine: the width for grids that stream
+  bool keeps_order;           // threadgroups may wait for those before them
   bool needs_fibers;          // on the vector engine: groups of a threadgroup wait for each other
   bool runs_many_groups;      // on the vector engine: one call of the entry runs ThreadState::groups
   bool spans_threadgroups;    // and they may be those of several threadgroups in a row, which it cannot tell apart

@@ -1,5 +1,6 @@
-// A queue of the CPU device: a thread that carries out submissions in order. After the last one it looks out for the
-// next for some microseconds before it sleeps, because waking up takes longer than a small kernel does.
+// A queue of the CPU device: carries out submissions in order, on a thread of its own or on one of the program's that
+// waits for them. After the last one its thread looks out for the next for some microseconds before it sleeps, because
+// waking up takes longer than a small kernel does.
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cpu/grid.hpp"
+#include "cpu/command_runner.hpp"
 #include "device/device.hpp"
 
 namespace metalloid::cpu {
@@ -18,16 +19,24 @@ class Queue final : public device::Queue {
   explicit Queue(std::shared_ptr<ThreadPool> pool);
   ~Queue() override;
   void submit(std::unique_ptr<device::Submission> submission) override;
+  void lend_thread(const std::function<bool()>& is_reached) override;
 
  private:
+  // What there is to do for somebody who does nothing yet.
+  enum class Due { nothing, for_own_thread, for_any_thread };
+
   void work();
-  std::unique_ptr<device::Submission> next();
+  bool wait_for_work();  // false when the queue is closed and all is done
+  void run_next(std::unique_lock<std::mutex> lock);
+  void note_what_is_due();
 
   std::shared_ptr<ThreadPool> pool_;
+  CommandRunner runner_;  // of the one who is running
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<std::unique_ptr<device::Submission>> waiting_;
-  std::atomic<uint64_t> waiting_count_ = 0;
+  std::atomic<Due> due_ = Due::nothing;
+  std::atomic<bool> is_running_ = false;
   bool asleep_ = false, closed_ = false;
   std::thread thread_;
 };

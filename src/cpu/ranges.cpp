@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "cpu/clock.hpp"
@@ -18,8 +19,9 @@ namespace {
 constexpr size_t apart = 128;
 
 // Each thread has the same share of the numbers in every dispatch, so that it finds in its caches what the last one
-// left there. It takes ever smaller parts of it, and then of others' shares. What it has taken nobody can do for it,
-// should it be slow: so it takes a quarter at most of what is left.
+// left there. It takes ever smaller parts of it, and then of others' shares, from the other end. What it has taken
+// nobody can do for it, should it be slow, and what it takes first should be in its caches: so it takes an eighth at
+// most of what is left.
 class alignas(apart) Share {
  public:
   void reset(uint64_t first, uint64_t last) {
@@ -31,27 +33,22 @@ class alignas(apart) Share {
     uint64_t first, last;
     bool is_empty() const { return first == last; }
   };
+  enum class End { lower, upper };
 
-  Range take_first() {
-    if (is_empty()) return {};
-    const std::lock_guard lock(mutex_);
-    const uint64_t first = next_;
-    next_ = first + part(4);
-    return {first, next_};
-  }
-
-  Range take_last() {
-    if (is_empty()) return {};
-    const std::lock_guard lock(mutex_);
-    const uint64_t last = end_;
-    end_ = last - part(2);
-    return {end_, last};
-  }
+  Range take(End from) { return take(from, 8); }
+  Range take_others(End from) { return take(from, 2); }
 
  private:
+  Range take(End from, uint64_t divisor) {
+    if (is_empty()) return {};
+    const std::lock_guard lock(mutex_);
+    const uint64_t part = (end_ - next_ + divisor - 1) / divisor, first = next_, last = end_;
+    if (from == End::lower) return {first, next_ = first + part};
+    return {end_ = last - part, last};
+  }
+
   // It stays so: who only looks leaves the others what they have in their caches.
   bool is_empty() const { return next_ == end_; }
-  uint64_t part(uint64_t divisor) const { return (end_ - next_ + divisor - 1) / divisor; }
 
   std::mutex mutex_;
   std::atomic<uint64_t> next_ = 0, end_ = 0;
@@ -72,12 +69,14 @@ class Crew : public std::enable_shared_from_this<Crew> {
     return std::all_of(is_helped_.begin() + 1, is_helped_.end(), [](const auto& helped) { return helped.load(); });
   }
 
-  void run(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t), void* argument) {
+  void run(ThreadPool& pool, uint64_t first, uint64_t last, Order order, void (*body)(void*, uint64_t, uint64_t),
+           void* argument) {
     const uint64_t count = last - first, threads = std::min<uint64_t>(shares_.size(), count);
     const auto start = [&](uint64_t thread) {
       return first + count / threads * thread + std::min(thread, count % threads);
     };
     threads_ = threads;
+    goes_up_ = order == Order::upwards || !goes_up_;
     for (uint64_t i = 0; i < threads; ++i) shares_[i].reset(start(i), start(i + 1));
     body_ = body;
     argument_ = argument;
@@ -139,10 +138,11 @@ class Crew : public std::enable_shared_from_this<Crew> {
   }
 
   void work(uint64_t thread) {
-    for (Share::Range range; !(range = shares_[thread].take_first()).is_empty();)
-      body_(argument_, range.first, range.last);
+    const auto [own, others] = goes_up_ ? std::pair(Share::End::lower, Share::End::upper)
+                                        : std::pair(Share::End::upper, Share::End::lower);
+    for (Share::Range range; !(range = shares_[thread].take(own)).is_empty();) body_(argument_, range.first, range.last);
     for (uint64_t other = 1; other < threads_; ++other)
-      for (Share::Range range; !(range = shares_[(thread + other) % threads_].take_last()).is_empty();)
+      for (Share::Range range; !(range = shares_[(thread + other) % threads_].take_others(others)).is_empty();)
         body_(argument_, range.first, range.last);
   }
 
@@ -153,6 +153,7 @@ class Crew : public std::enable_shared_from_this<Crew> {
 
   // Helpers read these only while the turn is open, or while they work in it.
   alignas(apart) uint64_t threads_ = 0;
+  bool goes_up_ = false;
   void (*body_)(void*, uint64_t, uint64_t) = nullptr;
   void* argument_ = nullptr;
   std::atomic<bool> is_open_ = false;
@@ -169,11 +170,11 @@ bool has_helpers(const ThreadPool& pool) {
   return crew_of_thread && crew_of_thread->is_of(pool) && crew_of_thread->has_helpers();
 }
 
-void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t),
+void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, Order order, void (*body)(void*, uint64_t, uint64_t),
                 void* argument) {
   std::shared_ptr<Crew>& crew = crew_of_thread;
   if (!crew || !crew->is_of(pool)) crew = std::make_shared<Crew>(pool);
-  crew->run(pool, first, last, body, argument);
+  crew->run(pool, first, last, order, body, argument);
 }
 
 }  // namespace metalloid::cpu

@@ -7,8 +7,12 @@
 
 namespace metalloid::cpu {
 
+// Which ranges come first: the lower ones, because the others may wait for them, or those that the last call of this
+// thread left in the caches: it went up, so this one goes down, and the next up again.
+enum class Order { upwards, to_and_fro };
+
 // Calls `body` with ranges that together are `first` to `last` - 1, and returns when all calls have.
-void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, void (*body)(void*, uint64_t, uint64_t),
+void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, Order order, void (*body)(void*, uint64_t, uint64_t),
                 void* argument);
 
 // Whether all who helped this thread last look out for its next work, as they do for a while.

@@ -121,6 +121,10 @@ class Queue {
   // takes to put a thread to sleep and wake it up. A device may use the calling thread for that work meanwhile.
   static constexpr uint64_t lookout = 50'000;  // nanoseconds
   virtual void look_out(const std::function<bool()>& is_reached);
+
+  // The calling thread has nothing to do until then, and may do the queue's work: what calls none of the program's
+  // functions. It returns when that is reached, or when there is nothing to do for it.
+  virtual void lend_thread([[maybe_unused]] const std::function<bool()>& is_reached) {}
 };
 
 class Device {

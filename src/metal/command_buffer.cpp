@@ -204,7 +204,9 @@ void CommandBufferObject::wait_until(Progress progress, Call call) {
   if (completing == this) return;
   if (completing && completing->queue == queue && progress_ < progress)
     return report_misuse(this, "a handler cannot wait for another command buffer of its own queue", call);
-  queue->look_out([this, progress] { return progress_.load(std::memory_order_acquire) >= progress; });
+  const auto is_reached = [this, progress] { return progress_.load(std::memory_order_acquire) >= progress; };
+  if (progress == completed) queue->lend_thread(is_reached);
+  queue->look_out(is_reached);
   for (uint32_t now; (now = progress_.load(std::memory_order_acquire)) < progress;) progress_.wait(now);
 }
 

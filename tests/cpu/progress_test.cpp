@@ -151,5 +151,22 @@ TEST(Progress, LanesInLongLoopsWithAtomicsAreWaitedFor) {
   EXPECT_EQ(count[0], 5000u * 31 * 16);
 }
 
+TEST(Progress, AThreadgroupMayWaitForThoseBeforeItInEveryDispatch) {
+  Kernel kernel(R"(
+    kernel void f(device atomic_uint* next, constant uint& start, uint l [[thread_index_in_threadgroup]],
+                  uint g [[threadgroup_position_in_grid]]) {
+      if (l != 0) return;
+      while (atomic_load_explicit(next, memory_order_relaxed) != start + g) {}
+      atomic_store_explicit(next, start + g + 1, memory_order_relaxed);
+    })");
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  std::vector<uint32_t> next(1);
+  for (uint32_t dispatch = 0; dispatch < 5; ++dispatch) {
+    const uint32_t start = 4000 * dispatch;
+    ASSERT_EQ(kernel.run({{4000 * 32, 1, 1}, {32, 1, 1}, {buffer(next), bytes(start)}}), "");
+    EXPECT_EQ(next[0], start + 4000);
+  }
+}
+
 }  // namespace
 }  // namespace metalloid::cpu

@@ -1,5 +1,10 @@
 // Queues: every kind of command, in order, from several threads.
+#include <pthread.h>
+#include <signal.h>
+
 #include <atomic>
+#include <cfenv>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -230,6 +235,100 @@ TEST(Queues, RunManyDispatchesOfOneSubmission) {
     list.commands.push_back(kernel.dispatch({{33, 1, 1}, {32, 1, 1}, {buffer(out), bytes(by)}}, list));
   EXPECT_TRUE(kernel.carry_out(std::move(list)).faults.empty());
   EXPECT_EQ(out, std::vector<int>(33, 20000));
+}
+
+// Submits, and lends this thread until it is done.
+void submit_and_wait(device::Queue& queue, std::unique_ptr<device::Submission> submission) {
+  std::atomic<bool> is_done = false;
+  submission->log = [](const device::Log&) {};
+  submission->completed = [&, completed = std::move(submission->completed)](const device::Outcome& outcome) {
+    if (completed) completed(outcome);
+    is_done = true;
+  };
+  queue.submit(std::move(submission));
+  queue.lend_thread([&] { return is_done.load(); });
+  while (!is_done) std::this_thread::yield();
+}
+
+TEST(Queues, UseAThreadThatWaitsForThemUnlessTheyCallTheProgram) {
+  auto queue = shared_device().make_queue();
+  int here = 0;
+  std::vector<int> order, expected;
+  for (int i = 0; i < 500; ++i) {
+    if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the queue's thread sleeps
+    auto submission = std::make_unique<device::Submission>();
+    submission->calls_program = i % 3 == 0;
+    submission->list.commands.push_back(device::HostWork{[&, i, lender = std::this_thread::get_id()] {
+      order.push_back(i);
+      const bool is_here = std::this_thread::get_id() == lender;
+      here += is_here;
+      EXPECT_FALSE(is_here && i % 3 == 0);
+    }});
+    expected.push_back(i);
+    submit_and_wait(*queue, std::move(submission));
+  }
+  EXPECT_GT(here, 0);
+  EXPECT_EQ(order, expected);
+}
+
+TEST(Queues, KeepTheirOrderWhoeverRunsThem) {
+  auto queue = shared_device().make_queue();
+  std::vector<int> order, expected;  // not guarded: one at a time runs
+  for (int round = 0; round < 200; ++round) {
+    const int first = static_cast<int>(expected.size());
+    for (int i = first; i < first + 5; ++i) {
+      auto submission = std::make_unique<device::Submission>();
+      submission->calls_program = i % 4 == 0;
+      submission->list.commands.push_back(device::HostWork{[&order, i] { order.push_back(i); }});
+      expected.push_back(i);
+      if (i == first + 4) {
+        submit_and_wait(*queue, std::move(submission));
+      } else {
+        submission->log = [](const device::Log&) {};
+        submission->completed = [](const device::Outcome&) {};
+        queue->submit(std::move(submission));
+      }
+    }
+    EXPECT_EQ(order, expected);
+  }
+}
+
+TEST(Queues, LeaveAThreadThatWasLentAsItWas) {
+  Kernel broken("kernel void f(device int* out) { out[0] = 1; }");
+  ASSERT_TRUE(broken.pipeline) << broken.error;
+  Kernel divides("kernel void f(device float* out) { out[1] = out[0] / 3; }");
+  ASSERT_TRUE(divides.pipeline) << divides.error;
+  std::thread([&] {
+    sigset_t blocked, found;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGURG);
+    sigaddset(&blocked, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+    std::fesetround(FE_UPWARD);
+    auto queue = shared_device().make_queue();
+    bool was_here = false;
+    for (int i = 0; i < 1000 && !was_here; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::vector<float> numbers = {1, 0};
+      size_t faults = 0;
+      auto submission = std::make_unique<device::Submission>();
+      device::CommandList& list = submission->list;
+      list.commands.push_back(device::HostWork{[&, lender = std::this_thread::get_id()] {
+        was_here = std::this_thread::get_id() == lender;
+      }});
+      list.commands.push_back(divides.dispatch({{1, 1, 1}, {1, 1, 1}, {buffer(numbers)}}, list));
+      list.commands.push_back(broken.dispatch({{1, 1, 1}, {1, 1, 1}, {device::Argument{16, 4}}}, list));
+      submission->calls_program = false;
+      submission->completed = [&](const device::Outcome& outcome) { faults = outcome.faults.size(); };
+      submit_and_wait(*queue, std::move(submission));
+      EXPECT_EQ(faults, 1u);
+      EXPECT_EQ(numbers[1], 0x1.555556p-2f) << "rounded to the nearest";
+    }
+    EXPECT_TRUE(was_here);
+    EXPECT_EQ(std::fegetround(), FE_UPWARD);
+    pthread_sigmask(SIG_BLOCK, nullptr, &found);
+    EXPECT_TRUE(sigismember(&found, SIGURG) && sigismember(&found, SIGSEGV));
+  }).join();
 }
 
 TEST(Device, DescribesItself) {

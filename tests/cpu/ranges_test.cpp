@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -16,7 +18,7 @@ std::vector<uint32_t> counted(ThreadPool& pool, uint64_t first, uint64_t last) {
   std::vector<uint32_t> counts(last);
   hand_over(&counts);
   run_ranges(
-      pool, first, last,
+      pool, first, last, Order::to_and_fro,
       [](void* counts, uint64_t first, uint64_t last) {
         take_over(counts);
         for (uint64_t i = first; i < last; ++i) ++(*static_cast<std::vector<uint32_t>*>(counts))[i];
@@ -60,6 +62,28 @@ TEST(Ranges, OfSeveralThreadsShareAPool) {
         ASSERT_EQ(counted(pool, 0, 1 + turn % 50), once_from(0, 1 + turn % 50)) << "turn " << turn;
     });
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Ranges, GoOnWhereTheLastOnesEndedUnlessTheyHaveAnOrder) {
+  ThreadPool pool(1);
+  const auto firsts = [&](Order order) {
+    std::vector<uint64_t> ranges;
+    run_ranges(
+        pool, 0, 1000, order,
+        [](void* ranges, uint64_t first, uint64_t) { static_cast<std::vector<uint64_t>*>(ranges)->push_back(first); },
+        &ranges);
+    return ranges;
+  };
+  const auto goes_up = [](const std::vector<uint64_t>& ranges) { return std::ranges::is_sorted(ranges); };
+  const auto goes_down = [](const std::vector<uint64_t>& ranges) {
+    return std::ranges::is_sorted(ranges, std::ranges::greater());
+  };
+  EXPECT_TRUE(goes_up(firsts(Order::to_and_fro)));
+  EXPECT_TRUE(goes_down(firsts(Order::to_and_fro)));
+  EXPECT_TRUE(goes_up(firsts(Order::to_and_fro)));
+  EXPECT_TRUE(goes_up(firsts(Order::upwards)));
+  EXPECT_TRUE(goes_down(firsts(Order::to_and_fro)));
+  EXPECT_TRUE(goes_up(firsts(Order::upwards)));
 }
 
 TEST(Ranges, MayOutliveTheirPoolInHelpers) {

@@ -6,10 +6,11 @@ namespace metalloid::tool {
 
 using peer::buffer, peer::scalar;
 
-// Larger than the last cache, so that memory sets the pace; copying is measured on the same buffers.
+// What is read is larger than the last cache of large processors (260 MiB), so that memory sets the pace; copying is
+// measured on the same buffers.
 Workload make_add(bool quick) {
-  const uint32_t count = quick ? 1 << 12 : 1 << 25;
-  Workload work{.name = "add", .size = quick ? "4 Ki" : "32 Mi", .source = "elementwise", .unit = "GB/s"};
+  const uint32_t count = quick ? 1 << 12 : 1 << 26;
+  Workload work{.name = "add", .size = quick ? "4 Ki" : "64 Mi", .source = "elementwise", .unit = "GB/s"};
   work.work = 12.0 * count;
   Numbers numbers(1);
   const auto x = numbers.floats(count), y = numbers.floats(count);
