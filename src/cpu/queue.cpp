@@ -1,5 +1,7 @@
 #include "cpu/queue.hpp"
 
+#include <chrono>
+
 #include "cpu/clock.hpp"
 #include "cpu/faults.hpp"
 
@@ -7,8 +9,11 @@ namespace metalloid::cpu {
 
 namespace {
 
-// Nanoseconds in which a program that waits for what it commits has come to that.
-constexpr uint64_t courtesy = 1'000;
+// Nanoseconds that the queue's thread leaves a submission to somebody who waits for it, and if that is the habit.
+constexpr uint64_t least_courtesy = 1'000, courtesy_by_habit = 20'000;
+
+// How long the queue's thread sleeps at most where nobody wakes it.
+constexpr std::chrono::milliseconds nap(4);
 
 }  // namespace
 
@@ -17,17 +22,21 @@ Queue::Queue(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)), runner_
 Queue::~Queue() {
   {
     std::lock_guard lock(mutex_);
-    closed_ = true;
+    is_closed_ = true;
     arrived_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
 }
 
+// A thread that is woken in vain takes some microseconds of a processor that others work on. So it is not where the
+// program always waits; should it not wait this time, the queue's thread comes a little later.
 void Queue::submit(std::unique_ptr<device::Submission> submission) {
   std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(submission));
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   note_what_is_due();
+  was_not_woken_ = due_ == Due::for_any_thread && waiting_.size() == 1 && wakes_soon_ && habit_.is_to_wait();
+  if (!was_not_woken_) wake();
 }
 
 // What a thread of the program can do at once the queue's thread would begin later, and with one more thread on the
@@ -36,6 +45,7 @@ void Queue::lend_thread(const std::function<bool()>& is_reached) {
   while (!is_reached()) {
     std::unique_lock lock(mutex_);
     if (due_ != Due::for_any_thread) return;
+    habit_.kept();
     const BorrowedThread borrowed;
     run_next(std::move(lock));
   }
@@ -44,7 +54,9 @@ void Queue::lend_thread(const std::function<bool()>& is_reached) {
 void Queue::work() {
   while (wait_for_work()) {
     std::unique_lock lock(mutex_);
-    if (due_ != Due::nothing) run_next(std::move(lock));
+    if (due_ == Due::nothing) continue;
+    if (was_not_woken_) habit_.broken();
+    run_next(std::move(lock));
   }
 }
 
@@ -52,35 +64,49 @@ void Queue::work() {
 bool Queue::wait_for_work() {
   for (const uint64_t until = now() + lookout; due_ == Due::nothing && !is_running_ && now() < until;)
     std::this_thread::yield();
-  {
-    std::unique_lock lock(mutex_);
-    asleep_ = true;
-    arrived_.wait(lock, [&] { return due_ != Due::nothing || (closed_ && waiting_.empty()); });
-    asleep_ = false;
-    if (due_ == Due::nothing) return false;
-  }
+  const uint64_t courtesy = sleep();
   for (const uint64_t until = now() + courtesy; due_ == Due::for_any_thread && now() < until;)
     std::this_thread::yield();
-  return true;
+  std::lock_guard lock(mutex_);
+  return !is_closed_ || !waiting_.empty();
+}
+
+uint64_t Queue::sleep() {
+  const auto has_reason_to_wake = [&] { return due_ != Due::nothing || is_closed_; };
+  std::unique_lock lock(mutex_);
+  is_asleep_ = true;
+  if (habit_.is_to_wait()) {
+    wakes_soon_ = true;
+    arrived_.wait_for(lock, nap, has_reason_to_wake);
+    wakes_soon_ = false;
+  }
+  if (!has_reason_to_wake()) arrived_.wait(lock);  // somebody may be faster than who is woken
+  is_asleep_ = false;
+  return habit_.is_to_wait() && !was_not_woken_ ? courtesy_by_habit : least_courtesy;
 }
 
 void Queue::run_next(std::unique_lock<std::mutex> lock) {
   const auto submission = std::move(waiting_.front());
   waiting_.pop_front();
   is_running_ = true;
+  was_not_woken_ = false;
   note_what_is_due();
   lock.unlock();
   runner_.run(*submission);
   lock.lock();
   is_running_ = false;
   note_what_is_due();
+  wake();
 }
 
 void Queue::note_what_is_due() {
-  due_ = is_running_ || waiting_.empty()      ? Due::nothing
+  due_ = is_running_ || waiting_.empty()   ? Due::nothing
          : waiting_.front()->calls_program ? Due::for_own_thread
                                            : Due::for_any_thread;
-  if (due_ != Due::nothing && asleep_) arrived_.notify_one();
+}
+
+void Queue::wake() {
+  if (due_ != Due::nothing && is_asleep_) arrived_.notify_one();
 }
 
 }  // namespace metalloid::cpu

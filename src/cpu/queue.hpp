@@ -25,10 +25,27 @@ class Queue final : public device::Queue {
   // What there is to do for somebody who does nothing yet.
   enum class Due { nothing, for_own_thread, for_any_thread };
 
+  // Whether the program is going to wait for what it submits: if it has for many in a row, and ever more of them each
+  // time that it does not.
+  class Habit {
+   public:
+    bool is_to_wait() const { return in_a_row_ >= needed_; }
+    void kept() { ++in_a_row_; }
+    void broken() {
+      in_a_row_ = 0;
+      needed_ *= 2;
+    }
+
+   private:
+    uint64_t in_a_row_ = 0, needed_ = 8;
+  };
+
   void work();
   bool wait_for_work();  // false when the queue is closed and all is done
+  uint64_t sleep();  // returns the nanoseconds that others have to take what is due
   void run_next(std::unique_lock<std::mutex> lock);
   void note_what_is_due();
+  void wake();
 
   std::shared_ptr<ThreadPool> pool_;
   CommandRunner runner_;  // of the one who is running
@@ -37,7 +54,8 @@ class Queue final : public device::Queue {
   std::deque<std::unique_ptr<device::Submission>> waiting_;
   std::atomic<Due> due_ = Due::nothing;
   std::atomic<bool> is_running_ = false;
-  bool asleep_ = false, closed_ = false;
+  bool is_asleep_ = false, wakes_soon_ = false, was_not_woken_ = false, is_closed_ = false;
+  Habit habit_;
   std::thread thread_;
 };
 
