@@ -25,6 +25,9 @@ constexpr uint64_t threadgroup_memory_alignment = 16;
 // those that look out for it.
 constexpr uint64_t worth_waking = 20'000, worth_sharing = 4'000;
 
+// In so many nanoseconds threadgroups touch less memory than any cache holds that is worth looking in.
+constexpr uint64_t time_of_few = 16'000;
+
 uint32_t groups(uint32_t threads, uint32_t per_group) {
   return static_cast<uint32_t>((uint64_t{threads} + per_group - 1) / per_group);
 }
@@ -157,10 +160,10 @@ uint64_t run_alone(Run& run, uint64_t count, uint64_t nanoseconds) {
   return done;
 }
 
-void run_together(Run& run, uint64_t first, uint64_t last, Order order, ThreadPool& pool) {
+void run_together(Run& run, uint64_t first, uint64_t last, Order order, uint64_t few, ThreadPool& pool) {
   hand_over(&run);
   run_ranges(
-      pool, first, last, order,
+      pool, first, last, order, few,
       [](void* run, uint64_t first, uint64_t last) {
         take_over(run);
         static_cast<Run*>(run)->threadgroups(first, last);
@@ -226,8 +229,9 @@ std::optional<device::Fault> GridRunner::run(const device::Dispatch& dispatch,
     done = run_alone(run, count, worth);
   uint64_t time = watch.nanoseconds();
   if (done < count) {
-    const bool keeps_order = grid.pipeline->threadgroup_layout().keeps_order;
-    run_together(run, done, count, keeps_order ? Order::upwards : Order::to_and_fro, pool_);
+    const Order order = grid.pipeline->threadgroup_layout().keeps_order ? Order::upwards : Order::to_and_fro;
+    const uint64_t few = 1 + time_of_few * count / std::max<uint64_t>(expected, 1);
+    run_together(run, done, count, order, few, pool_);
     time += (watch.nanoseconds() - time) * pool_.threads();
   }
   if (count > 1)  // what is left over for one says little about many

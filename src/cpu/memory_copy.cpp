@@ -28,7 +28,7 @@ void for_each_block(ThreadPool& pool, uint64_t bytes, const Body& body) {
   } work{body, bytes};
   hand_over(&work);
   run_ranges(
-      pool, 0, (bytes + block - 1) / block, Order::to_and_fro,
+      pool, 0, (bytes + block - 1) / block, Order::to_and_fro, /*few=*/8,
       [](void* argument, uint64_t first, uint64_t last) {
         take_over(argument);
         const Work& given = *static_cast<const Work*>(argument);

@@ -20,8 +20,7 @@ constexpr size_t apart = 128;
 
 // Each thread has the same share of the numbers in every dispatch, so that it finds in its caches what the last one
 // left there. It takes ever smaller parts of it, and then of others' shares, from the other end. What it has taken
-// nobody can do for it, should it be slow, and what it takes first should be in its caches: so it takes an eighth at
-// most of what is left.
+// nobody can do for it, should it be slow: so it takes an eighth at most of what is left.
 class alignas(apart) Share {
  public:
   void reset(uint64_t first, uint64_t last) {
@@ -35,14 +34,14 @@ class alignas(apart) Share {
   };
   enum class End { lower, upper };
 
-  Range take(End from) { return take(from, 8); }
-  Range take_others(End from) { return take(from, 2); }
+  Range take(End from, uint64_t most) { return take(from, most, 8); }
+  Range take_others(End from) { return take(from, UINT64_MAX, 2); }
 
  private:
-  Range take(End from, uint64_t divisor) {
+  Range take(End from, uint64_t most, uint64_t divisor) {
     if (is_empty()) return {};
     const std::lock_guard lock(mutex_);
-    const uint64_t part = (end_ - next_ + divisor - 1) / divisor, first = next_, last = end_;
+    const uint64_t part = std::min(most, (end_ - next_ + divisor - 1) / divisor), first = next_, last = end_;
     if (from == End::lower) return {first, next_ = first + part};
     return {end_ = last - part, last};
   }
@@ -55,6 +54,7 @@ class alignas(apart) Share {
 };
 
 constexpr uint64_t lookout = 50'000;  // nanoseconds that a helper stays without work
+constexpr uint64_t time_that_fills_caches = 50'000;
 
 // Who works for one thread: itself, and helpers, which are tasks in the pool. A helper stays behind its work and looks
 // for the next, which begins a microsecond sooner than if a new task had to find a thread. Nobody waits for a helper
@@ -69,14 +69,16 @@ class Crew : public std::enable_shared_from_this<Crew> {
     return std::all_of(is_helped_.begin() + 1, is_helped_.end(), [](const auto& helped) { return helped.load(); });
   }
 
-  void run(ThreadPool& pool, uint64_t first, uint64_t last, Order order, void (*body)(void*, uint64_t, uint64_t),
-           void* argument) {
+  void run(ThreadPool& pool, uint64_t first, uint64_t last, Order order, uint64_t few,
+           void (*body)(void*, uint64_t, uint64_t), void* argument) {
     const uint64_t count = last - first, threads = std::min<uint64_t>(shares_.size(), count);
     const auto start = [&](uint64_t thread) {
       return first + count / threads * thread + std::min(thread, count % threads);
     };
     threads_ = threads;
-    goes_up_ = order == Order::upwards || !goes_up_;
+    few_ = few;
+    goes_up_ = order == Order::upwards || !went_up_;
+    const uint64_t start_time = now();
     for (uint64_t i = 0; i < threads; ++i) shares_[i].reset(start(i), start(i + 1));
     body_ = body;
     argument_ = argument;
@@ -88,6 +90,7 @@ class Crew : public std::enable_shared_from_this<Crew> {
     // Either a helper sees that it is too late, or it is seen to work.
     is_open_ = false;
     for (uint64_t looks = 1; working_ != 0; ++looks) device::look_again(looks);
+    if (now() - start_time > time_that_fills_caches) went_up_ = goes_up_;
   }
 
  private:
@@ -140,7 +143,9 @@ class Crew : public std::enable_shared_from_this<Crew> {
   void work(uint64_t thread) {
     const auto [own, others] = goes_up_ ? std::pair(Share::End::lower, Share::End::upper)
                                         : std::pair(Share::End::upper, Share::End::lower);
-    for (Share::Range range; !(range = shares_[thread].take(own)).is_empty();) body_(argument_, range.first, range.last);
+    uint64_t most = few_;
+    for (Share::Range range; !(range = shares_[thread].take(own, most)).is_empty(); most *= 2)
+      body_(argument_, range.first, range.last);
     for (uint64_t other = 1; other < threads_; ++other)
       for (Share::Range range; !(range = shares_[(thread + other) % threads_].take_others(others)).is_empty();)
         body_(argument_, range.first, range.last);
@@ -152,8 +157,8 @@ class Crew : public std::enable_shared_from_this<Crew> {
   std::vector<std::atomic<bool>> is_helped_;  // or will be
 
   // Helpers read these only while the turn is open, or while they work in it.
-  alignas(apart) uint64_t threads_ = 0;
-  bool goes_up_ = false;
+  alignas(apart) uint64_t threads_ = 0, few_ = 0;
+  bool goes_up_ = false, went_up_ = false;
   void (*body_)(void*, uint64_t, uint64_t) = nullptr;
   void* argument_ = nullptr;
   std::atomic<bool> is_open_ = false;
@@ -170,11 +175,11 @@ bool has_helpers(const ThreadPool& pool) {
   return crew_of_thread && crew_of_thread->is_of(pool) && crew_of_thread->has_helpers();
 }
 
-void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, Order order, void (*body)(void*, uint64_t, uint64_t),
-                void* argument) {
+void run_ranges(ThreadPool& pool, uint64_t first, uint64_t last, Order order, uint64_t few,
+                void (*body)(void*, uint64_t, uint64_t), void* argument) {
   std::shared_ptr<Crew>& crew = crew_of_thread;
   if (!crew || !crew->is_of(pool)) crew = std::make_shared<Crew>(pool);
-  crew->run(pool, first, last, order, body, argument);
+  crew->run(pool, first, last, order, few, body, argument);
 }
 
 }  // namespace metalloid::cpu

@@ -18,7 +18,7 @@ std::vector<uint32_t> counted(ThreadPool& pool, uint64_t first, uint64_t last) {
   std::vector<uint32_t> counts(last);
   hand_over(&counts);
   run_ranges(
-      pool, first, last, Order::to_and_fro,
+      pool, first, last, Order::to_and_fro, /*few=*/1 + first,
       [](void* counts, uint64_t first, uint64_t last) {
         take_over(counts);
         for (uint64_t i = first; i < last; ++i) ++(*static_cast<std::vector<uint32_t>*>(counts))[i];
@@ -64,26 +64,47 @@ TEST(Ranges, OfSeveralThreadsShareAPool) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Whether ranges came from the lowest on or from the highest, and how long they took.
+struct Way {
+  bool goes_up, goes_down;
+  std::chrono::steady_clock::duration time;
+};
+Way way_of(ThreadPool& pool, Order order, std::chrono::microseconds at_least) {
+  struct Call {
+    std::chrono::microseconds time;
+    std::vector<uint64_t> firsts;
+  } call{at_least, {}};
+  const auto start = std::chrono::steady_clock::now();
+  run_ranges(
+      pool, 0, 1000, order, /*few=*/10,
+      [](void* argument, uint64_t first, uint64_t) {
+        auto& call = *static_cast<Call*>(argument);
+        if (call.firsts.empty()) std::this_thread::sleep_for(call.time);
+        call.firsts.push_back(first);
+      },
+      &call);
+  return {std::ranges::is_sorted(call.firsts), std::ranges::is_sorted(call.firsts, std::ranges::greater()),
+          std::chrono::steady_clock::now() - start};
+}
+
 TEST(Ranges, GoOnWhereTheLastOnesEndedUnlessTheyHaveAnOrder) {
   ThreadPool pool(1);
-  const auto firsts = [&](Order order) {
-    std::vector<uint64_t> ranges;
-    run_ranges(
-        pool, 0, 1000, order,
-        [](void* ranges, uint64_t first, uint64_t) { static_cast<std::vector<uint64_t>*>(ranges)->push_back(first); },
-        &ranges);
-    return ranges;
-  };
-  const auto goes_up = [](const std::vector<uint64_t>& ranges) { return std::ranges::is_sorted(ranges); };
-  const auto goes_down = [](const std::vector<uint64_t>& ranges) {
-    return std::ranges::is_sorted(ranges, std::ranges::greater());
-  };
-  EXPECT_TRUE(goes_up(firsts(Order::to_and_fro)));
-  EXPECT_TRUE(goes_down(firsts(Order::to_and_fro)));
-  EXPECT_TRUE(goes_up(firsts(Order::to_and_fro)));
-  EXPECT_TRUE(goes_up(firsts(Order::upwards)));
-  EXPECT_TRUE(goes_down(firsts(Order::to_and_fro)));
-  EXPECT_TRUE(goes_up(firsts(Order::upwards)));
+  constexpr std::chrono::microseconds time(100);
+  EXPECT_TRUE(way_of(pool, Order::to_and_fro, time).goes_up);
+  EXPECT_TRUE(way_of(pool, Order::to_and_fro, time).goes_down);
+  EXPECT_TRUE(way_of(pool, Order::to_and_fro, time).goes_up);
+  EXPECT_TRUE(way_of(pool, Order::upwards, time).goes_up);
+  EXPECT_TRUE(way_of(pool, Order::to_and_fro, time).goes_down);
+  EXPECT_TRUE(way_of(pool, Order::upwards, time).goes_up);
+}
+
+TEST(Ranges, AreNotTurnedAroundByShortOnes) {
+  ThreadPool pool(1);
+  EXPECT_TRUE(way_of(pool, Order::to_and_fro, std::chrono::microseconds(100)).goes_up);
+  const Way next = way_of(pool, Order::to_and_fro, {});
+  EXPECT_TRUE(next.goes_down);
+  const bool was_short = next.time < std::chrono::microseconds(50);  // nobody took the processor away
+  EXPECT_EQ(way_of(pool, Order::to_and_fro, {}).goes_down, was_short);
 }
 
 TEST(Ranges, MayOutliveTheirPoolInHelpers) {

@@ -1,5 +1,5 @@
 // Batch normalisation of matrices, and of images whose pixels are rows, for CPUs. A SIMD-group has a block: some columns
-// of some rows. Statistics are made from the first block on, and results from the last, which the caches still have.
+// of some rows. Results begin with the blocks that statistics ended with and the caches still have, as all dispatches do.
 #include "columns.h"
 #include "neuron.h"
 
@@ -88,12 +88,11 @@ void normalize(device const T* source, device T* result, threadgroup const float
     });                                                                                                               \
     source += group.z * p.source.matrix + first + place;                                                              \
     result += group.z * p.result.matrix + first + place;                                                              \
-    const uint block = p.blocks() - 1 - group.y;                                                                      \
     if (fills_caches && asks_near)                                                                                    \
-      normalize<T, true, true>(source, result, means, scales, shifts, p, block, place, count);                        \
+      normalize<T, true, true>(source, result, means, scales, shifts, p, group.y, place, count);                      \
     else if (fills_caches)                                                                                            \
-      normalize<T, true, false>(source, result, means, scales, shifts, p, block, place, count);                       \
+      normalize<T, true, false>(source, result, means, scales, shifts, p, group.y, place, count);                     \
     else                                                                                                              \
-      normalize<T, false, false>(source, result, means, scales, shifts, p, block, place, count);                      \
+      normalize<T, false, false>(source, result, means, scales, shifts, p, group.y, place, count);                     \
   }
 METAL_EACH_FLOAT(BATCH_BLOCKS)
