@@ -193,7 +193,7 @@ class MemoryBench {
   // Medians, in microseconds, of work and of copying as much in the same memory, which take turns: memory has better
   // and worse moments, and places.
   void show(const std::string& name, const Encode& encode, const Rivals& rivals) {
-    constexpr size_t rounds = 21;
+    constexpr size_t rounds = 45;
     constexpr double microseconds_of_turn = 8000;
     const auto times = unsigned(std::clamp(microseconds_of_turn / bench_.run(encode), 1.0, 5.0));
     const double share = (1 + rivals.reads) / 2.0;
