@@ -249,8 +249,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
               .keeps_order = waits_in_loops,
               .needs_fibers = waits_in_loops || calls(module, vector::barrier_function),
               .runs_many_groups = runs_many_groups,
-              .spans_threadgroups =
-                  runs_many_groups && layout.bytes == 0 && !knows_threadgroup(kernel.reflection())});
+              .spans_threadgroups = runs_many_groups && layout.bytes == 0 && !knows_threadgroup(kernel.reflection())});
   return success();
 }
 

@@ -42,7 +42,7 @@ class Queue final : public device::Queue {
 
   void work();
   bool wait_for_work();  // false when the queue is closed and all is done
-  uint64_t sleep();  // returns the nanoseconds that others have to take what is due
+  uint64_t sleep();      // returns the nanoseconds that others have to take what is due
   void run_next(std::unique_lock<std::mutex> lock);
   void note_what_is_due();
   void wake();

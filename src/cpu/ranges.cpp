@@ -141,11 +141,13 @@ class Crew : public std::enable_shared_from_this<Crew> {
   }
 
   void work(uint64_t thread) {
-    const auto [own, others] = goes_up_ ? std::pair(Share::End::lower, Share::End::upper)
-                                        : std::pair(Share::End::upper, Share::End::lower);
+    const auto [own, others] =
+        goes_up_ ? std::pair(Share::End::lower, Share::End::upper) : std::pair(Share::End::upper, Share::End::lower);
     uint64_t most = few_;
-    for (Share::Range range; !(range = shares_[thread].take(own, most)).is_empty(); most *= 2)
+    for (Share::Range range; !(range = shares_[thread].take(own, most)).is_empty();) {
       body_(argument_, range.first, range.last);
+      most += std::min(most, UINT64_MAX - most);
+    }
     for (uint64_t other = 1; other < threads_; ++other)
       for (Share::Range range; !(range = shares_[(thread + other) % threads_].take_others(others)).is_empty();)
         body_(argument_, range.first, range.last);

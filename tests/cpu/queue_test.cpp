@@ -313,9 +313,8 @@ TEST(Queues, LeaveAThreadThatWasLentAsItWas) {
       size_t faults = 0;
       auto submission = std::make_unique<device::Submission>();
       device::CommandList& list = submission->list;
-      list.commands.push_back(device::HostWork{[&, lender = std::this_thread::get_id()] {
-        was_here = std::this_thread::get_id() == lender;
-      }});
+      list.commands.push_back(device::HostWork{
+          [&, lender = std::this_thread::get_id()] { was_here = std::this_thread::get_id() == lender; }});
       list.commands.push_back(divides.dispatch({{1, 1, 1}, {1, 1, 1}, {buffer(numbers)}}, list));
       list.commands.push_back(broken.dispatch({{1, 1, 1}, {1, 1, 1}, {device::Argument{16, 4}}}, list));
       submission->calls_program = false;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -42,6 +43,19 @@ TEST(Ranges, HaveEachNumberOnceWhoeverHelps) {
       const uint64_t first = turn % 7, last = first + 1 + turn % 100;
       ASSERT_EQ(counted(pool, first, last), once_from(first, last)) << threads << " threads, turn " << turn;
     }
+  }
+}
+
+TEST(Ranges, HaveAllOfManyNumbers) {
+  for (const int threads : {1, 2}) {
+    ThreadPool pool(threads);
+    std::atomic<uint64_t> sum = 0;
+    constexpr uint64_t count = uint64_t{1} << 40;
+    run_ranges(
+        pool, 0, count, Order::to_and_fro, /*few=*/1,
+        [](void* sum, uint64_t first, uint64_t last) { *static_cast<std::atomic<uint64_t>*>(sum) += last - first; },
+        &sum);
+    EXPECT_EQ(sum, count);
   }
 }
 
