@@ -4,6 +4,7 @@
 
 #include "cpu/clock.hpp"
 #include "cpu/faults.hpp"
+#include "cpu/stack_room.hpp"
 
 namespace metalloid::cpu {
 
@@ -42,6 +43,7 @@ void Queue::submit(std::unique_ptr<device::Submission> submission) {
 // What a thread of the program can do at once the queue's thread would begin later, and with one more thread on the
 // same processors.
 void Queue::lend_thread(const std::function<bool()>& is_reached) {
+  if (!has_room_on_stack()) return;
   while (!is_reached()) {
     std::unique_lock lock(mutex_);
     if (due_ != Due::for_any_thread) return;

@@ -293,6 +293,27 @@ TEST(Queues, KeepTheirOrderWhoeverRunsThem) {
   }
 }
 
+TEST(Queues, DoNotUseThreadsWithLittleRoomOnTheirStacks) {
+  const auto body = [](void*) -> void* {
+    auto queue = shared_device().make_queue();
+    for (int i = 0; i < 50; ++i) {
+      auto submission = std::make_unique<device::Submission>();
+      submission->calls_program = false;
+      submission->list.commands.push_back(
+          device::HostWork{[waiting = std::this_thread::get_id()] { EXPECT_NE(std::this_thread::get_id(), waiting); }});
+      submit_and_wait(*queue, std::move(submission));
+    }
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 384 << 10);
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, body, nullptr), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
 TEST(Queues, LeaveAThreadThatWasLentAsItWas) {
   Kernel broken("kernel void f(device int* out) { out[0] = 1; }");
   ASSERT_TRUE(broken.pipeline) << broken.error;
