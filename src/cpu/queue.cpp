@@ -33,6 +33,7 @@ Queue::~Queue() {
 // program always waits; should it not wait this time, the queue's thread comes a little later.
 void Queue::submit(std::unique_ptr<device::Submission> submission) {
   std::lock_guard lock(mutex_);
+  if (was_not_woken_) habit_.did_not_wait(true);
   waiting_.push_back(std::move(submission));
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   note_what_is_due();
@@ -47,7 +48,7 @@ void Queue::lend_thread(const std::function<bool()>& is_reached) {
   while (!is_reached()) {
     std::unique_lock lock(mutex_);
     if (due_ != Due::for_any_thread) return;
-    habit_.kept();
+    habit_.waited();
     const BorrowedThread borrowed;
     run_next(std::move(lock));
   }
@@ -57,7 +58,7 @@ void Queue::work() {
   while (wait_for_work()) {
     std::unique_lock lock(mutex_);
     if (due_ == Due::nothing) continue;
-    if (was_not_woken_) habit_.broken();
+    habit_.did_not_wait(was_not_woken_);
     run_next(std::move(lock));
   }
 }

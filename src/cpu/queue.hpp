@@ -30,10 +30,10 @@ class Queue final : public device::Queue {
   class Habit {
    public:
     bool is_to_wait() const { return in_a_row_ >= needed_; }
-    void kept() { ++in_a_row_; }
-    void broken() {
+    void waited() { ++in_a_row_; }
+    void did_not_wait(bool was_expected_to) {
       in_a_row_ = 0;
-      needed_ *= 2;
+      if (was_expected_to) needed_ *= 2;
     }
 
    private:
