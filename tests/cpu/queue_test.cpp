@@ -293,6 +293,28 @@ TEST(Queues, KeepTheirOrderWhoeverRunsThem) {
   }
 }
 
+TEST(Queues, AreWorkedOnBySeveralThreadsThatWait) {
+  Kernel kernel(increment);
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  constexpr int threads = 4, rounds = 300;
+  const int by = 1;
+  std::vector<int> shared(100'000);  // in turns, since a queue runs one submission at a time
+  auto queue = shared_device().make_queue();
+  std::vector<std::thread> hosts;
+  for (int t = 0; t < threads; ++t)
+    hosts.emplace_back([&, t] {
+      for (int round = 0; round < rounds; ++round) {
+        auto submission = std::make_unique<device::Submission>();
+        submission->calls_program = (round + t) % 5 == 0;
+        device::CommandList& list = submission->list;
+        list.commands.push_back(kernel.dispatch({{100'000, 1, 1}, {256, 1, 1}, {buffer(shared), bytes(by)}}, list));
+        submit_and_wait(*queue, std::move(submission));
+      }
+    });
+  for (std::thread& host : hosts) host.join();
+  EXPECT_EQ(shared, std::vector<int>(100'000, threads * rounds));
+}
+
 TEST(Queues, DoNotUseThreadsWithLittleRoomOnTheirStacks) {
   const auto body = [](void*) -> void* {
     auto queue = shared_device().make_queue();
