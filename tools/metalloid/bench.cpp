@@ -53,6 +53,12 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+double median_ratio(const std::vector<double>& times, const std::vector<double>& others) {
+  std::vector<double> ratios;
+  for (size_t turn = 0; turn < times.size(); ++turn) ratios.push_back(times[turn] / others[turn]);
+  return median(std::move(ratios));
+}
+
 void require(bool condition, const std::string& what) {
   if (!condition) throw Failure{exit_source_error, "the benchmark's result is wrong: " + what};
 }

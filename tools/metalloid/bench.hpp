@@ -22,6 +22,9 @@ void show_figures(const std::vector<Figure>& figures, bool as_json);
 
 double milliseconds_since(std::chrono::steady_clock::time_point start);
 double median(std::vector<double> values);
+// Of times that were taken in turns to others: medians of ratios of neighbours, since a machine has better and worse
+// moments.
+double median_ratio(const std::vector<double>& times, const std::vector<double>& others);
 
 // A benchmark that computes nonsense ends here.
 void require(bool condition, const std::string& what);

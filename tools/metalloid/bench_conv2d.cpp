@@ -301,13 +301,6 @@ double time_of_turn(const std::function<double()>& run) {
   return median(times);
 }
 
-// Of turns that are neighbours, since a machine has better and worse moments; 0: one of them was not there.
-double median_ratio(const std::vector<double>& times, const std::vector<double>& times_of_faster) {
-  std::vector<double> ratios;
-  for (size_t turn = 0; turn < times.size(); ++turn) ratios.push_back(times[turn] / times_of_faster[turn]);
-  return std::max(0.0, median(ratios));
-}
-
 struct Row {
   Shape shape;
   std::array<double, 4> rates;  // GFLOP/s, of `names`; 0: there is none
@@ -369,7 +362,8 @@ void bench_conv2d(const Conv2dArguments& arguments) {
       fmt::print("{:>9}", row.rates[way] > 0 ? fmt::format("{:.1f}", row.rates[way]) : "-");
       json[names[way]] = row.rates[way];
     }
-    const double tiled_to_naive = median_ratio(times[0], times[1]), mps_to_onednn = median_ratio(times[3], times[2]);
+    const double tiled_to_naive = median_ratio(times[0], times[1]),
+                 mps_to_onednn = std::max(0.0, median_ratio(times[3], times[2]));  // 0: there is no oneDNN
     fmt::print("{:>16}{:>16}\n", fmt::format("{:.2f}x", tiled_to_naive),
                mps_to_onednn > 0 ? fmt::format("{:.2f}x", mps_to_onednn) : "-");
     json["tiled:naive"] = tiled_to_naive;
