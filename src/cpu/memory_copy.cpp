@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t block = 64 << 10;
 constexpr uint64_t least_for_all_threads = 4 * block;
+constexpr uint64_t few_blocks = 8;  // less than the caches of any core that is worth asking
 constexpr uint64_t least_past_caches = 4 << 20;
 
 // Calls `body(first, count)` for blocks of the bytes, on all threads if they are many.
@@ -28,7 +29,7 @@ void for_each_block(ThreadPool& pool, uint64_t bytes, const Body& body) {
   } work{body, bytes};
   hand_over(&work);
   run_ranges(
-      pool, 0, (bytes + block - 1) / block, Order::to_and_fro, /*few=*/8,
+      pool, 0, (bytes + block - 1) / block, Order::to_and_fro, few_blocks,
       [](void* argument, uint64_t first, uint64_t last) {
         take_over(argument);
         const Work& given = *static_cast<const Work*>(argument);

@@ -55,28 +55,32 @@ void Queue::lend_thread(const std::function<bool()>& is_reached) {
 }
 
 void Queue::work() {
-  while (wait_for_work()) {
+  for (;;) {
+    wait_for_work();
     std::unique_lock lock(mutex_);
-    if (due_ == Due::nothing) continue;
-    habit_.did_not_wait(was_not_woken_);
-    run_next(std::move(lock));
+    if (due_ != Due::nothing) {
+      habit_.did_not_wait(was_not_woken_);
+      run_next(std::move(lock));
+    } else if (is_closed_ && waiting_.empty()) {
+      return;
+    }
   }
 }
 
 // It yields, because whoever waits for a submission may need this core.
-bool Queue::wait_for_work() {
+void Queue::wait_for_work() {
   for (const uint64_t until = now() + lookout; due_ == Due::nothing && !is_running_ && now() < until;)
     std::this_thread::yield();
-  const uint64_t courtesy = sleep();
+  std::unique_lock lock(mutex_);
+  sleep(lock);
+  const uint64_t courtesy = habit_.is_to_wait() && !was_not_woken_ ? courtesy_by_habit : least_courtesy;
+  lock.unlock();
   for (const uint64_t until = now() + courtesy; due_ == Due::for_any_thread && now() < until;)
     std::this_thread::yield();
-  std::lock_guard lock(mutex_);
-  return !is_closed_ || !waiting_.empty();
 }
 
-uint64_t Queue::sleep() {
+void Queue::sleep(std::unique_lock<std::mutex>& lock) {
   const auto has_reason_to_wake = [&] { return due_ != Due::nothing || is_closed_; };
-  std::unique_lock lock(mutex_);
   is_asleep_ = true;
   if (habit_.is_to_wait()) {
     wakes_soon_ = true;
@@ -85,7 +89,6 @@ uint64_t Queue::sleep() {
   }
   if (!has_reason_to_wake()) arrived_.wait(lock);  // somebody may be faster than who is woken
   is_asleep_ = false;
-  return habit_.is_to_wait() && !was_not_woken_ ? courtesy_by_habit : least_courtesy;
 }
 
 void Queue::run_next(std::unique_lock<std::mutex> lock) {

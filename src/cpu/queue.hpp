@@ -41,8 +41,8 @@ class Queue final : public device::Queue {
   };
 
   void work();
-  bool wait_for_work();  // false when the queue is closed and all is done
-  uint64_t sleep();      // returns the nanoseconds that others have to take what is due
+  void wait_for_work();
+  void sleep(std::unique_lock<std::mutex>& lock);
   void run_next(std::unique_lock<std::mutex> lock);
   void note_what_is_due();
   void wake();

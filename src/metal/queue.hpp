@@ -42,7 +42,7 @@ class CommandQueueObject final : public MTL::CommandQueue {
 
   // Waits for the device, for some microseconds.
   void look_out(const std::function<bool()>& is_reached) { queue_->look_out(is_reached); }
-  // Does what the device has to do before, if it likes.
+  // The device may use the calling thread until then.
   void lend_thread(const std::function<bool()>& is_reached) { queue_->lend_thread(is_reached); }
 
   // A child of fork() has the queues of its parent, but not their threads: nothing runs there any more.

@@ -272,16 +272,18 @@ nlohmann::json bench_products() {
 
     std::vector<double> own, theirs[std::size(libraries)];
     const auto rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); };  // threads fall asleep
-    for (size_t turn = 0; turn < turns; ++turn)
-      for (size_t i = 0; i < std::size(libraries); ++i) {
-        if (present[i]) {
-          rest();
-          theirs[i].push_back(libraries[i].take_turn());
-        }
-        if (i != 1) continue;
-        rest();
-        own.push_back(take_turn(mps));  // in the middle, beside the fastest
-      }
+    const auto take_turn_of = [&](size_t i) {
+      if (!present[i]) return;
+      rest();
+      theirs[i].push_back(libraries[i].take_turn());
+    };
+    for (size_t turn = 0; turn < turns; ++turn) {
+      take_turn_of(0);
+      take_turn_of(1);
+      rest();
+      own.push_back(take_turn(mps));  // between oneDNN's, which are the fastest
+      take_turn_of(2);
+    }
 
     const double found = gflops(n, own);
     nlohmann::json row = {{"n", n}, {"MPS", found}};

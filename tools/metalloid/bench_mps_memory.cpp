@@ -197,25 +197,23 @@ class MemoryBench {
     constexpr double microseconds_of_turn = 8000;
     const auto times = unsigned(std::clamp(microseconds_of_turn / bench_.run(encode), 1.0, 5.0));
     const double share = (1 + rivals.reads) / 2.0;
-    std::vector<double> own(rounds), copies(rounds), hands(rounds), of_copy(rounds), of_hand(rounds);
+    std::vector<double> own(rounds), copies(rounds), hands(rounds);
     for (size_t i = 0; i < rounds; ++i) {
       copies[i] = bench_.run(rivals.copy, times);
       own[i] = bench_.run(encode, times);
-      of_copy[i] = copies[i] * share / own[i];
       if (rivals.by_hand) hands[i] = by_hand_.run(rivals.by_hand, times);
-      of_hand[i] = hands[i] / own[i];
     }
-    const double time = median(own);
+    const double time = median(own), of_copy = median_ratio(copies, own) * share;
     fmt::print("{:<48}{:>10.0f}{:>10.0f}{:>10.1f}{:>11.2f}x   {}", name, median(copies), time,
-               8e-3 * numbers * share / time, median(of_copy), asked);
-    if (rivals.by_hand) fmt::print("{:>10.0f}{:>11.2f}x", median(hands), median(of_hand));
+               8e-3 * numbers * share / time, of_copy, asked);
+    if (rivals.by_hand) fmt::print("{:>10.0f}{:>11.2f}x", median(hands), median_ratio(hands, own));
     fmt::print("\n");
     std::fflush(stdout);
     rows_.push_back({{"name", name},
                      {"copy", median(copies)},
                      {"MPS", time},
                      {"bytes", 8 * numbers * share},
-                     {"copy:MPS", median(of_copy)}});
+                     {"copy:MPS", of_copy}});
     if (rivals.by_hand) rows_.back()["by hand"] = median(hands);
   }
   void check(const std::string& name, const std::vector<float>& found, const Reference& expected) {

@@ -25,7 +25,7 @@ namespace metalloid::mps::cpu {
 namespace {
 
 void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
-  constexpr int spins = 4000;  // some hundred microseconds
+  constexpr int spins = 4000;  // about a hundred microseconds
   for (int i = 1; i <= spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     device::look_again(uint64_t(i));
