@@ -32,6 +32,7 @@
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/passes.hpp"
+#include "cpu/vector/split_counters.hpp"
 #include "cpu/vector/target.hpp"
 #include "cpu/vector/vectorise.hpp"
 #include "cpu/vector/width.hpp"
@@ -90,9 +91,9 @@ void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, co
   };
   auto* description = llvm::ConstantStruct::getAnon(
       {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
-       add_bytes(module, uses), number(32, traits.width), number(32, traits.lanes_of_streams),
-       number(8, traits.keeps_order), number(8, traits.needs_fibers), number(8, traits.runs_many_groups),
-       number(8, traits.spans_threadgroups)});
+       add_bytes(module, uses), number(64, layout.source_bytes), number(32, traits.width),
+       number(32, traits.lanes_of_streams), number(8, traits.keeps_order), number(8, traits.needs_fibers),
+       number(8, traits.runs_many_groups), number(8, traits.spans_threadgroups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -230,6 +231,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   if (!has_exponentials) lower::expand_exponentials(module);
   if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
   bitcode::make_division_total(module);
+  vector::split_counters(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
   if (auto valid = verify(module, kernel.name()); !valid) return valid;
   if (auto vectorised = vector::vectorise(module, variant, kernel.machine, choice, explanation); !vectorised)

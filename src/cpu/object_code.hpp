@@ -22,6 +22,7 @@ struct ObjectLayout {
   uint64_t initial_bytes;
   const char* initial;        // what the first bytes of threadgroup memory are when a threadgroup starts
   const bool* uses_argument;  // of each slot
+  uint64_t source_bytes;      // of threadgroup memory, those that the source asks for
   uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
   uint32_t lanes_of_streams;  // on the vector engine: the width for grids that stream
   bool keeps_order;           // threadgroups may wait for those before them

@@ -48,6 +48,40 @@ TEST(Threadgroup, HasDynamicMemoryForEachArgument) {
   }
 }
 
+TEST(Threadgroup, CountersOfWhichTheCompilerMakesSeveralCountOnceAndLeaveRoomForOtherMemory) {
+  Kernel kernel(R"(
+    kernel void f(device const uchar* bytes, device uint* counts, constant uint& size,
+                  threadgroup uint* dynamic [[threadgroup(0)]], uint l [[thread_index_in_threadgroup]],
+                  uint n [[threads_per_threadgroup]]) {
+      threadgroup atomic_uint bins[256];
+      threadgroup uint before[6000];
+      for (uint i = l; i < 6000; i += n) before[i] = i;
+      dynamic[l] = l;
+      for (uint i = l; i < 256; i += n) atomic_store_explicit(&bins[i], 1, memory_order_relaxed);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      for (uint i = l; i < size; i += n) atomic_fetch_add_explicit(&bins[bytes[i]], 1, memory_order_relaxed);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      for (uint i = l; i < 256; i += n) counts[i] = atomic_load_explicit(&bins[i], memory_order_relaxed);
+      for (uint i = l; i < 6000; i += n) counts[256] |= before[i] != i;
+      counts[257] |= dynamic[l] != l;
+    })");
+  ASSERT_TRUE(kernel.pipeline) << kernel.error;
+  EXPECT_EQ(kernel.pipeline->static_threadgroup_memory, 1024u + 24000u);
+  std::vector<uint8_t> bytes(10007);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * i % 251);
+  std::vector<uint32_t> expected(258, 1), counts(258), size{static_cast<uint32_t>(bytes.size())};
+  for (const uint8_t byte : bytes) ++expected[byte];
+  expected[256] = expected[257] = 0;
+  for (const uint32_t threads : {1u, 32u, 100u, 256u, 1000u}) {
+    std::ranges::fill(counts, 0);
+    EXPECT_EQ(kernel.run({{threads, 1, 1},
+                          {threads, 1, 1},
+                          {buffer(bytes), buffer(counts), buffer(size), threadgroup_bytes(threads * 4)}}),
+              "");
+    EXPECT_EQ(counts, expected) << threads;
+  }
+}
+
 TEST(Threadgroup, VariablesWithAnInitialiserHaveItInEveryThreadgroup) {
   Kernel kernel(R"(
     struct Start { int a; float b; };

@@ -11,6 +11,7 @@
 
 #include "bitcode/address_spaces.hpp"
 #include "cpu/lower/thread_values.hpp"
+#include "cpu/vector/split_counters.hpp"
 
 namespace metalloid::cpu::lower {
 
@@ -51,8 +52,11 @@ ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module) {
   const llvm::DataLayout& layout = module.getDataLayout();
   std::map<llvm::Function*, llvm::Value*> memory_in;
   for (llvm::GlobalVariable* variable : variables) {
-    const uint64_t offset = llvm::alignTo(result.bytes, layout.getPreferredAlign(variable));
-    result.bytes = offset + layout.getTypeAllocSize(variable->getValueType());
+    const llvm::Align alignment = layout.getPreferredAlign(variable);
+    const uint64_t offset = llvm::alignTo(result.bytes, alignment);
+    const uint64_t size = layout.getTypeAllocSize(variable->getValueType());
+    result.bytes = offset + size;
+    result.source_bytes = llvm::alignTo(result.source_bytes, alignment) + size / vector::parts_of(*variable);
     const bool is_initialised = variable->hasInitializer() && !llvm::isa<llvm::UndefValue>(variable->getInitializer());
     result.variables.push_back({variable->getName().str(), offset, result.bytes - offset, is_initialised});
     if (is_initialised) {
@@ -78,6 +82,7 @@ ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module) {
     variable->eraseFromParent();
   }
   result.bytes = llvm::alignTo(result.bytes, dynamic_memory_alignment);
+  result.source_bytes = llvm::alignTo(result.source_bytes, dynamic_memory_alignment);
   return result;
 }
 

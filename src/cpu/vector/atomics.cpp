@@ -5,7 +5,8 @@
 // Either is a function of the module, one for each kind of access: kernels with many atomics stay small, and groups
 // without an active lane touch no memory. Operands that are the same in all lanes are passed once. Threadgroup memory
 // needs no atomic instructions, because a threadgroup runs on one host thread, and its groups change places at barriers
-// and turns only; so short is an access there that lanes which are all active take their turns without a loop.
+// and turns only; so short is an access there that lanes which are all active take their turns without a loop, each by
+// a counter of its own if there are several (split_counters.hpp), and find indices where they were just loaded from.
 #include "cpu/vector/atomics.hpp"
 
 #include <llvm/IR/InstIterator.h>
@@ -18,6 +19,7 @@
 
 #include "bitcode/address_spaces.hpp"
 #include "cpu/vector/lane_loops.hpp"
+#include "cpu/vector/split_counters.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -125,11 +127,50 @@ llvm::Value* combine_lanes_before(llvm::IRBuilder<>& builder, Operation operatio
   return before;
 }
 
-// The function that makes one kind of access: (pointers, operands…, bits of the active lanes).
+// What was loaded from device memory at the end of a block can be loaded again: what is written to threadgroup memory
+// does not change it. Null if something else was written since.
+llvm::LoadInst* loaded_at_end(llvm::Value* value, const llvm::BasicBlock* block) {
+  auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  if (!load || !load->isSimple() || load->getParent() != block) return nullptr;
+  const unsigned space = load->getPointerAddressSpace();
+  if (space != bitcode::device_address_space && space != bitcode::constant_address_space) return nullptr;
+  for (const llvm::Instruction* later = load; later; later = later->getNextNode())
+    if (later->mayWriteToMemory()) return nullptr;
+  return load;
+}
+
+// Where lanes can read their indices one by one, which saves the way over the stack. Where there are two ways to load
+// them (Widener::choose), those that were gathered are stored. Null if they are in no memory.
+llvm::Value* memory_of(llvm::Value* indices, llvm::IRBuilder<>& builder) {
+  llvm::BasicBlock* block = builder.GetInsertBlock();
+  if (llvm::LoadInst* load = loaded_at_end(indices, block))
+    return builder.CreateAddrSpaceCast(load->getPointerOperand(), builder.getPtrTy());
+  auto* phi = llvm::dyn_cast<llvm::PHINode>(indices);
+  if (!phi || phi->getParent() != block) return nullptr;
+  const auto is_loaded = [&](llvm::Use& way) { return loaded_at_end(way, phi->getIncomingBlock(way)) != nullptr; };
+  const auto writes = [](const llvm::Instruction& instruction) { return instruction.mayWriteToMemory(); };
+  if (llvm::none_of(phi->incoming_values(), is_loaded) || llvm::any_of(*block, writes)) return nullptr;
+  llvm::PHINode* memory = llvm::IRBuilder<>(phi).CreatePHI(builder.getPtrTy(), phi->getNumIncomingValues());
+  for (llvm::Use& way : phi->incoming_values()) {
+    llvm::BasicBlock* from = phi->getIncomingBlock(way);
+    llvm::IRBuilder<> at_end(from->getTerminator());
+    if (llvm::LoadInst* load = loaded_at_end(way, from)) {
+      memory->addIncoming(at_end.CreateAddrSpaceCast(load->getPointerOperand(), builder.getPtrTy()), from);
+    } else {
+      llvm::BasicBlock& entry = block->getParent()->getEntryBlock();
+      llvm::AllocaInst* place = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(way->getType());
+      at_end.CreateStore(way, place);
+      memory->addIncoming(place, from);
+    }
+  }
+  return memory;
+}
+
+// The function that makes one kind of access: (pointers, operands…, indices, bits of the active lanes).
 class AccessFunction {
  public:
   AccessFunction(const llvm::Function& caller, const llvm::Instruction& access, unsigned width, bool one_address,
-                 llvm::ArrayRef<bool> is_passed_once, const std::optional<Places>& places)
+                 llvm::ArrayRef<bool> is_passed_once, const std::optional<Places>& places, llvm::Type* indices)
       : caller_(caller),
         module_(*const_cast<llvm::Module*>(caller.getParent())),
         access_(access),
@@ -138,6 +179,8 @@ class AccessFunction {
         one_address_(one_address),
         is_passed_once_(is_passed_once),
         places_(places),
+        indices_(indices),
+        distance_of_parts_(one_address ? 0 : distance_of_parts(access)),
         gives_value_(!access.use_empty() && !access.getType()->isVoidTy()),
         alignment_(module_.getDataLayout().getTypeStoreSize(type_).getFixedValue()),
         builder_(module_.getContext()) {}
@@ -166,6 +209,8 @@ class AccessFunction {
     if (one_address_) stream << ".together";
     for (const bool is_once : is_passed_once_) stream << (is_once ? ".once" : ".each");
     if (places_) stream << '.' << *index_type() << (places_->are_signed ? 's' : 'u') << places_->stride;
+    if (places_ && indices_->isPointerTy()) stream << ".loaded";
+    if (distance_of_parts_ > 0) stream << ".parts" << distance_of_parts_;
     if (gives_value_) stream << ".value";
     return name;
   }
@@ -184,7 +229,7 @@ class AccessFunction {
     llvm::SmallVector<llvm::Type*> parameters;
     for (const auto& [i, operand] : llvm::enumerate(access_.operands()))
       parameters.push_back(is_passed_once_[i] ? operand->getType() : vector_of(operand->getType()));
-    if (places_) parameters.push_back(places_->indices->getType());
+    if (places_) parameters.push_back(indices_);
     parameters.push_back(builder_.getIntNTy(width_));
     function_ = function_beside(caller_, name, result_type(), parameters);
   }
@@ -249,17 +294,22 @@ class AccessFunction {
       }
       operands.push_back(operand);
     }
-    llvm::Value* const places = places_ ? builder_.CreateAlloca(indices()->getType()) : nullptr;
-    if (places) builder_.CreateStore(indices(), places);
+    llvm::Value* places = places_ ? indices() : nullptr;
+    if (places && !indices_->isPointerTy()) {
+      places = builder_.CreateAlloca(indices_);
+      builder_.CreateStore(indices(), places);
+    }
     const auto element = [&](llvm::Type* type, llvm::Value* array, llvm::Value* lane) {
       return builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, array, lane));
     };
-    const auto operands_of = [&](llvm::Value* lane) {
+    const auto operands_of = [&](llvm::Value* lane, llvm::Value* part) {
       llvm::SmallVector<llvm::Value*> of_lane = operands;
       for (unsigned i = 0; i < operands.size(); ++i)
         if (!is_passed_once_[i]) of_lane[i] = element(access_.getOperand(i)->getType(), operands[i], lane);
-      if (llvm::Value*& pointer = of_lane[pointer_operand(access_)]; places)
-        pointer = place(pointer, element(index_type(), places, lane));
+      llvm::Value*& pointer = of_lane[pointer_operand(access_)];
+      if (places) pointer = place(pointer, element(index_type(), places, lane));
+      if (distance_of_parts_ > 0)
+        pointer = builder_.CreatePtrAdd(pointer, builder_.CreateMul(part, builder_.getInt64(distance_of_parts_)));
       return of_lane;
     };
     if (is_in_threadgroup_memory() && !gives_value_) {
@@ -267,7 +317,9 @@ class AccessFunction {
            *some = llvm::BasicBlock::Create(module_.getContext(), "some", function_);
       builder_.CreateCondBr(builder_.CreateIsNull(builder_.CreateNot(bits())), all, some);
       builder_.SetInsertPoint(all);
-      count_lanes(builder_, width_, [&](llvm::Value* lane) { emit_one(operands_of(lane)); });
+      count_lanes(builder_, width_, [&](llvm::Value* lane, unsigned place) {
+        emit_one(operands_of(lane, builder_.getInt64(place % parts_of_counter)));
+      });
       builder_.CreateRetVoid();
       builder_.SetInsertPoint(some);
     }
@@ -281,7 +333,7 @@ class AccessFunction {
     }
     const bool is_exchange = llvm::isa<llvm::AtomicCmpXchgInst>(access_);
     loop_over_lanes(builder_, bits(), [&](llvm::Value* lane) {
-      llvm::Value* result = emit_one(operands_of(lane));
+      llvm::Value* result = emit_one(operands_of(lane, builder_.CreateAnd(lane, parts_of_counter - 1)));
       if (!gives_value_) return;
       builder_.CreateStore(is_exchange ? builder_.CreateExtractValue(result, 0) : result,
                            builder_.CreateInBoundsGEP(type_, old, lane));
@@ -344,6 +396,8 @@ class AccessFunction {
   bool one_address_;
   llvm::ArrayRef<bool> is_passed_once_;  // of each operand
   const std::optional<Places>& places_;
+  llvm::Type* indices_;  // lanes' indices, or a pointer to them; null without places
+  uint64_t distance_of_parts_;
   bool gives_value_;
   llvm::Align alignment_;
   llvm::IRBuilder<> builder_;
@@ -383,11 +437,18 @@ Components emit_atomic(Emission emission, const llvm::Instruction& instruction, 
     is_passed_once.push_back(together ? i == pointer : is_place || (operand.uniform && i != pointer));
     arguments.push_back(is_place ? places->array : is_passed_once.back() ? operand.uniform : operand.lanes[0]);
   }
-  if (places) arguments.push_back(places->indices);
+  llvm::Value* indices = nullptr;
+  if (places) {
+    const bool can_be_read = address_space(instruction) == bitcode::threadgroup_address_space;
+    llvm::Value* loaded = can_be_read ? memory_of(places->indices, builder) : nullptr;
+    indices = loaded ? loaded : places->indices;
+    arguments.push_back(indices);
+  }
   arguments.push_back(emission.mask_bits());
   const llvm::Function& caller = *builder.GetInsertBlock()->getParent();
-  llvm::CallInst* result = builder.CreateCall(
-      AccessFunction(caller, instruction, emission.width, together, is_passed_once, places).get(), arguments);
+  AccessFunction access(caller, instruction, emission.width, together, is_passed_once, places,
+                        indices ? indices->getType() : nullptr);
+  llvm::CallInst* result = builder.CreateCall(access.get(), arguments);
 
   if (llvm::isa<llvm::StoreInst>(instruction)) return {};
   if (llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {

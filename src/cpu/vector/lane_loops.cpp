@@ -53,7 +53,8 @@ void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::functi
   builder.SetInsertPoint(after);
 }
 
-void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<void(llvm::Value* lane)> body) {
+void count_lanes(llvm::IRBuilder<>& builder, unsigned width,
+                 llvm::function_ref<void(llvm::Value* lane, unsigned place)> body) {
   // One in a round is a loop of five instructions, whose pace depends on more than what they do.
   const unsigned at_once = std::min(width, 8u);
   llvm::BasicBlock* before = builder.GetInsertBlock();
@@ -63,8 +64,8 @@ void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<
   builder.SetInsertPoint(loop);
   llvm::PHINode* lane = builder.CreatePHI(builder.getInt64Ty(), 2);
   lane->addIncoming(builder.getInt64(0), before);
-  body(lane);
-  for (unsigned i = 1; i < at_once; ++i) body(builder.CreateAdd(lane, builder.getInt64(i), "", /*HasNUW=*/true));
+  body(lane, 0);
+  for (unsigned i = 1; i < at_once; ++i) body(builder.CreateAdd(lane, builder.getInt64(i), "", /*HasNUW=*/true), i);
   llvm::Value* next = builder.CreateAdd(lane, builder.getInt64(at_once), "", /*HasNUW=*/true);
   lane->addIncoming(next, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateICmpEQ(next, builder.getInt64(width)), after, loop);

@@ -20,8 +20,9 @@ llvm::Function* function_beside(const llvm::Function& user, const std::string& n
 // it.
 void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body);
 
-// The same for all lanes.
-void count_lanes(llvm::IRBuilder<>& builder, unsigned width, llvm::function_ref<void(llvm::Value* lane)> body);
+// The same for all lanes, several in a round: `place` is the lane's in its round, of up to eight.
+void count_lanes(llvm::IRBuilder<>& builder, unsigned width,
+                 llvm::function_ref<void(llvm::Value* lane, unsigned place)> body);
 
 // <width x T> (<width x ptr> addresses, i<width> lanes): loads of the lanes whose bits are set, in their order; zero in
 // the others.

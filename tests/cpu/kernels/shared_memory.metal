@@ -79,6 +79,49 @@ kernel void histogram_in_threadgroup_memory(device const uint* in, device atomic
   seen[I] = atomic_load_explicit(&bins[(x >> 8) & 31], RELAXED) + uint(atomic_load_explicit(&least, RELAXED));
 }
 
+// Counters in loops: of bytes where they lie, of indices that are computed, in some lanes only; some are read and set
+// while others count, and one gives its old value.
+//@ buffer uchar random 4N+1
+//@ buffer uint zeros 400
+//@ buffer uint zeros N
+kernel void counting_in_loops(device const uchar* bytes, device atomic_uint* out, device uint* seen, INDEX,
+                              uint lid [[thread_index_in_threadgroup]], uint3 size [[threads_per_threadgroup]]) {
+  threadgroup atomic_uint bins[256], few[16], twice[64];
+  threadgroup atomic_int sums[40];
+  threadgroup uint plain[8];
+  const uint threads = size.x * size.y * size.z, all = grid.x * grid.y * grid.z;
+  for (uint k = lid; k < 256; k += threads) atomic_store_explicit(&bins[k], 0, RELAXED);
+  for (uint k = lid; k < 64; k += threads) atomic_store_explicit(&twice[k], k, RELAXED);
+  for (uint k = lid; k < 40; k += threads) atomic_store_explicit(&sums[k], -int(k), RELAXED);
+  for (uint k = lid; k < 16; k += threads) atomic_store_explicit(&few[k], 7, RELAXED);
+  for (uint k = lid; k < 8; k += threads) plain[k] = 3;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint j = I, k = 0; j < 4 * all; j += all, ++k) {
+    atomic_fetch_add_explicit(&bins[bytes[j]], 1, RELAXED);
+    atomic_fetch_add_explicit(&sums[bytes[j] % 40], int(bytes[j]) - 100, RELAXED);
+    if (bytes[j] & 1) atomic_fetch_add_explicit(&twice[bytes[j] / 4], k + 1, RELAXED);
+    atomic_fetch_add_explicit(&few[bytes[j] & 3], k, RELAXED);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (lid < 64) atomic_store_explicit(&twice[lid], atomic_load_explicit(&twice[lid], RELAXED) * 3, RELAXED);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint k = 0; k < min(2u, all); ++k) {
+    atomic_fetch_add_explicit(&twice[(bytes[I] + k) % 64], 5, RELAXED);
+    atomic_fetch_add_explicit((threadgroup atomic_uint*)&plain[bytes[I + k] % 8], bytes[I + k], RELAXED);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint k = lid; k < 256; k += threads)
+    atomic_fetch_add_explicit(&out[k], atomic_load_explicit(&bins[k], RELAXED), RELAXED);
+  for (uint k = lid; k < 64; k += threads)
+    atomic_fetch_add_explicit(&out[256 + k], atomic_load_explicit(&twice[k], RELAXED), RELAXED);
+  for (uint k = lid; k < 40; k += threads)
+    atomic_fetch_add_explicit(&out[320 + k], uint(atomic_load_explicit(&sums[k], RELAXED)), RELAXED);
+  for (uint k = lid; k < 16; k += threads)
+    atomic_fetch_add_explicit(&out[360 + k], atomic_fetch_add_explicit(&few[k], 1, RELAXED), RELAXED);
+  for (uint k = lid; k < 8; k += threads) atomic_fetch_add_explicit(&out[380 + k], plain[k], RELAXED);
+  seen[I] = atomic_load_explicit(&bins[bytes[I]], RELAXED) + atomic_load_explicit(&twice[bytes[I] % 64], RELAXED);
+}
+
 //@ buffer uint random N
 //@ buffer uint zeros N
 //@ threadgroup 1024

@@ -1,0 +1,142 @@
+#include "cpu/vector/split_counters.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/ReplaceConstant.h>
+
+#include <map>
+#include <optional>
+
+#include "bitcode/address_spaces.hpp"
+
+namespace metalloid::cpu::vector {
+
+namespace {
+
+constexpr llvm::StringLiteral parts_attribute = "metalloid.parts", distance_metadata = "metalloid.distance";
+
+// Clearing and adding up parts takes time, too, and the arena has room for some more than a kernel may ask for.
+constexpr uint64_t most_bytes = 4096, most_bytes_added = 16384;
+
+struct Accesses {
+  llvm::SmallVector<llvm::LoadInst*> loads;
+  llvm::SmallVector<llvm::StoreInst*> stores;
+  llvm::SmallVector<llvm::AtomicRMWInst*> additions;
+};
+
+bool is_counter(const llvm::Type* type, llvm::Align alignment) {
+  return type->isIntegerTy(32) && alignment >= llvm::Align(4);
+}
+
+// None if something else is done with the memory.
+std::optional<Accesses> find_accesses(llvm::Value& memory) {
+  Accesses found;
+  llvm::SmallVector<llvm::Value*> pointers{&memory};
+  while (!pointers.empty()) {
+    llvm::Value* pointer = pointers.pop_back_val();
+    for (llvm::User* user : pointer->users()) {
+      if (llvm::isa<llvm::GetElementPtrInst>(user)) {
+        pointers.push_back(user);
+      } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
+                 load && is_counter(load->getType(), load->getAlign())) {
+        found.loads.push_back(load);
+      } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+                 store && store->getPointerOperand() == pointer && store->getValueOperand() != pointer &&
+                 is_counter(store->getValueOperand()->getType(), store->getAlign())) {
+        found.stores.push_back(store);
+      } else if (auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(user);
+                 change && change->getOperation() == llvm::AtomicRMWInst::Add && change->use_empty() &&
+                 is_counter(change->getType(), change->getAlign())) {
+        found.additions.push_back(change);
+      } else {
+        return std::nullopt;
+      }
+    }
+  }
+  return found;
+}
+
+// Whether lanes count one thing after another: in a loop, with indices of their own.
+bool are_worth_parts(const llvm::SmallVectorImpl<llvm::AtomicRMWInst*>& additions) {
+  std::map<llvm::Function*, llvm::LoopInfo> loops;
+  return llvm::any_of(additions, [&](llvm::AtomicRMWInst* addition) {
+    const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(addition->getPointerOperand());
+    if (!address || address->hasAllConstantIndices()) return false;
+    llvm::Function* function = addition->getFunction();
+    const auto [known, is_new] = loops.try_emplace(function);
+    if (is_new) known->second.analyze(llvm::DominatorTree(*function));
+    return known->second.getLoopFor(addition->getParent()) != nullptr;
+  });
+}
+
+llvm::Value* part_of(llvm::IRBuilder<>& builder, llvm::Value* pointer, unsigned part, uint64_t distance) {
+  return part == 0 ? pointer : builder.CreateConstGEP1_64(builder.getInt8Ty(), pointer, part * distance);
+}
+
+void add_up(llvm::LoadInst& load, uint64_t distance) {
+  llvm::IRBuilder<> builder(load.getNextNode());
+  llvm::Value* others = builder.getInt32(0);
+  for (unsigned part = 1; part < parts_of_counter; ++part) {
+    auto* other = llvm::cast<llvm::LoadInst>(load.clone());
+    other->setOperand(0, part_of(builder, load.getPointerOperand(), part, distance));
+    others = builder.CreateAdd(others, builder.Insert(other));
+  }
+  llvm::Value* sum = builder.CreateAdd(&load, others);
+  load.replaceUsesWithIf(sum, [&](llvm::Use& use) { return use.getUser() != sum; });
+}
+
+void clear_other_parts(llvm::StoreInst& store, uint64_t distance) {
+  llvm::IRBuilder<> builder(store.getNextNode());
+  for (unsigned part = 1; part < parts_of_counter; ++part) {
+    auto* other = llvm::cast<llvm::StoreInst>(store.clone());
+    other->setOperand(0, builder.getInt32(0));
+    other->setOperand(1, part_of(builder, store.getPointerOperand(), part, distance));
+    builder.Insert(other);
+  }
+}
+
+}  // namespace
+
+void split_counters(llvm::Module& module) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  llvm::LLVMContext& context = module.getContext();
+  uint64_t bytes_added = 0;
+  llvm::SmallVector<llvm::GlobalVariable*> variables;
+  for (llvm::GlobalVariable& global : module.globals())
+    if (global.getAddressSpace() == bitcode::threadgroup_address_space) variables.push_back(&global);
+  for (llvm::GlobalVariable* variable : variables) {
+    const uint64_t bytes = layout.getTypeAllocSize(variable->getValueType());
+    const uint64_t more = bytes * (parts_of_counter - 1);
+    const bool is_undefined = variable->hasInitializer() && llvm::isa<llvm::UndefValue>(variable->getInitializer());
+    if (!is_undefined || bytes > most_bytes || bytes_added + more > most_bytes_added) continue;
+    llvm::convertUsersOfConstantsToInstructions(variable);
+    const auto accesses = find_accesses(*variable);
+    if (!accesses || !are_worth_parts(accesses->additions)) continue;
+    bytes_added += more;
+    auto* type = llvm::ArrayType::get(variable->getValueType(), parts_of_counter);
+    auto* parts = new llvm::GlobalVariable(module, type, false, variable->getLinkage(), llvm::UndefValue::get(type),
+                                           variable->getName(), variable, llvm::GlobalValue::NotThreadLocal,
+                                           bitcode::threadgroup_address_space);
+    parts->setAlignment(variable->getAlign());
+    parts->addAttribute(parts_attribute, std::to_string(parts_of_counter));
+    variable->replaceAllUsesWith(parts);
+    variable->eraseFromParent();
+    for (llvm::LoadInst* load : accesses->loads) add_up(*load, bytes);
+    for (llvm::StoreInst* store : accesses->stores) clear_other_parts(*store, bytes);
+    auto* distance = llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), bytes));
+    for (llvm::AtomicRMWInst* addition : accesses->additions)
+      addition->setMetadata(distance_metadata, llvm::MDNode::get(context, {distance}));
+  }
+}
+
+uint64_t parts_of(const llvm::GlobalVariable& variable) {
+  return variable.hasAttribute(parts_attribute) ? parts_of_counter : 1;
+}
+
+uint64_t distance_of_parts(const llvm::Instruction& addition) {
+  const llvm::MDNode* distance = addition.getMetadata(distance_metadata);
+  return distance ? llvm::mdconst::extract<llvm::ConstantInt>(distance->getOperand(0))->getZExtValue() : 0;
+}
+
+}  // namespace metalloid::cpu::vector
