@@ -33,13 +33,9 @@ METALLOID_INLINE Angle reduce_large(float x) {
   const uint skipped = (bits >> 23 & 0xff) - 127 + 7;  // bits of 2/pi, counted from 32 before its point
   const uint words = skipped >> 5;
   const uint shift = skipped & 31;
-  const auto word = [=](uint w0, uint w1, uint w2, uint w3, uint w4) {
-    return select(words == 0, w0, select(words == 1, w1, select(words == 2, w2, select(words == 3, w3, w4))));
-  };
-  const uint w0 = word(0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0);
-  const uint w1 = word(0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599);
-  const uint w2 = word(0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041);
-  const uint w3 = word(0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab);
+  static constexpr uint inverse[8] = {0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1,
+                                      0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
+  const uint w0 = inverse[words], w1 = inverse[words + 1], w2 = inverse[words + 2], w3 = inverse[words + 3];
   const uint a = __builtin_elementwise_fshl(w0, w1, shift);
   const uint b = __builtin_elementwise_fshl(w1, w2, shift);
   const uint c = __builtin_elementwise_fshl(w2, w3, shift);
