@@ -307,7 +307,11 @@ class AccessFunction {
       for (unsigned i = 0; i < operands.size(); ++i)
         if (!is_passed_once_[i]) of_lane[i] = element(access_.getOperand(i)->getType(), operands[i], lane);
       llvm::Value*& pointer = of_lane[pointer_operand(access_)];
-      if (places) pointer = place(pointer, element(index_type(), places, lane));
+      if (places) {
+        llvm::LoadInst* index = element(index_type(), places, lane);
+        index->setAlignment(llvm::Align(1));  // in device memory they may lie anywhere
+        pointer = place(pointer, index);
+      }
       if (distance_of_parts_ > 0)
         pointer = builder_.CreatePtrAdd(pointer, builder_.CreateMul(part, builder_.getInt64(distance_of_parts_)));
       return of_lane;

@@ -19,6 +19,8 @@ constexpr llvm::StringLiteral parts_attribute = "metalloid.parts", distance_meta
 // Clearing and adding up parts takes time, too, and the arena has room for some more than a kernel may ask for.
 constexpr uint64_t most_bytes = 4096, most_bytes_added = 16384;
 
+constexpr llvm::Align counter_alignment = llvm::Align::Constant<4>();
+
 struct Accesses {
   llvm::SmallVector<llvm::LoadInst*> loads;
   llvm::SmallVector<llvm::StoreInst*> stores;
@@ -26,7 +28,7 @@ struct Accesses {
 };
 
 bool is_counter(const llvm::Type* type, llvm::Align alignment) {
-  return type->isIntegerTy(32) && alignment >= llvm::Align(4);
+  return type->isIntegerTy(32) && alignment >= counter_alignment;
 }
 
 // None if something else is done with the memory.
@@ -75,11 +77,13 @@ llvm::Value* part_of(llvm::IRBuilder<>& builder, llvm::Value* pointer, unsigned 
 }
 
 void add_up(llvm::LoadInst& load, uint64_t distance) {
+  load.dropUnknownNonDebugMetadata();  // what it says of the counter is not so of its parts
   llvm::IRBuilder<> builder(load.getNextNode());
   llvm::Value* others = builder.getInt32(0);
   for (unsigned part = 1; part < parts_of_counter; ++part) {
     auto* other = llvm::cast<llvm::LoadInst>(load.clone());
     other->setOperand(0, part_of(builder, load.getPointerOperand(), part, distance));
+    other->setAlignment(counter_alignment);
     others = builder.CreateAdd(others, builder.Insert(other));
   }
   llvm::Value* sum = builder.CreateAdd(&load, others);
@@ -92,41 +96,44 @@ void clear_other_parts(llvm::StoreInst& store, uint64_t distance) {
     auto* other = llvm::cast<llvm::StoreInst>(store.clone());
     other->setOperand(0, builder.getInt32(0));
     other->setOperand(1, part_of(builder, store.getPointerOperand(), part, distance));
+    other->setAlignment(counter_alignment);
     builder.Insert(other);
   }
+}
+
+void split(llvm::GlobalVariable& variable, const Accesses& accesses, uint64_t distance) {
+  auto* type = llvm::ArrayType::get(variable.getValueType(), parts_of_counter);
+  auto* parts = new llvm::GlobalVariable(*variable.getParent(), type, false, variable.getLinkage(),
+                                         llvm::UndefValue::get(type), variable.getName(), &variable,
+                                         llvm::GlobalValue::NotThreadLocal, variable.getAddressSpace());
+  parts->setAlignment(variable.getAlign());
+  parts->addAttribute(parts_attribute);
+  variable.replaceAllUsesWith(parts);
+  for (llvm::LoadInst* load : accesses.loads) add_up(*load, distance);
+  for (llvm::StoreInst* store : accesses.stores) clear_other_parts(*store, distance);
+  llvm::LLVMContext& context = variable.getContext();
+  auto* number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), distance);
+  for (llvm::AtomicRMWInst* addition : accesses.additions)
+    addition->setMetadata(distance_metadata, llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(number)));
 }
 
 }  // namespace
 
 void split_counters(llvm::Module& module) {
-  const llvm::DataLayout& layout = module.getDataLayout();
-  llvm::LLVMContext& context = module.getContext();
   uint64_t bytes_added = 0;
-  llvm::SmallVector<llvm::GlobalVariable*> variables;
-  for (llvm::GlobalVariable& global : module.globals())
-    if (global.getAddressSpace() == bitcode::threadgroup_address_space) variables.push_back(&global);
-  for (llvm::GlobalVariable* variable : variables) {
-    const uint64_t bytes = layout.getTypeAllocSize(variable->getValueType());
+  for (llvm::GlobalVariable& variable : llvm::make_early_inc_range(module.globals())) {
+    if (variable.getAddressSpace() != bitcode::threadgroup_address_space) continue;
+    const uint64_t bytes = module.getDataLayout().getTypeAllocSize(variable.getValueType());
     const uint64_t more = bytes * (parts_of_counter - 1);
-    const bool is_undefined = variable->hasInitializer() && llvm::isa<llvm::UndefValue>(variable->getInitializer());
-    if (!is_undefined || bytes > most_bytes || bytes_added + more > most_bytes_added) continue;
-    llvm::convertUsersOfConstantsToInstructions(variable);
-    const auto accesses = find_accesses(*variable);
+    const bool is_undefined = variable.hasInitializer() && llvm::isa<llvm::UndefValue>(variable.getInitializer());
+    if (!is_undefined || !llvm::isAligned(counter_alignment, bytes)) continue;
+    if (bytes > most_bytes || bytes_added + more > most_bytes_added) continue;
+    llvm::convertUsersOfConstantsToInstructions(&variable);
+    const auto accesses = find_accesses(variable);
     if (!accesses || !are_worth_parts(accesses->additions)) continue;
+    split(variable, *accesses, bytes);
+    variable.eraseFromParent();
     bytes_added += more;
-    auto* type = llvm::ArrayType::get(variable->getValueType(), parts_of_counter);
-    auto* parts = new llvm::GlobalVariable(module, type, false, variable->getLinkage(), llvm::UndefValue::get(type),
-                                           variable->getName(), variable, llvm::GlobalValue::NotThreadLocal,
-                                           bitcode::threadgroup_address_space);
-    parts->setAlignment(variable->getAlign());
-    parts->addAttribute(parts_attribute, std::to_string(parts_of_counter));
-    variable->replaceAllUsesWith(parts);
-    variable->eraseFromParent();
-    for (llvm::LoadInst* load : accesses->loads) add_up(*load, bytes);
-    for (llvm::StoreInst* store : accesses->stores) clear_other_parts(*store, bytes);
-    auto* distance = llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), bytes));
-    for (llvm::AtomicRMWInst* addition : accesses->additions)
-      addition->setMetadata(distance_metadata, llvm::MDNode::get(context, {distance}));
   }
 }
 
