@@ -79,6 +79,7 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
 
 // Members of ObjectLayout.
 struct Traits {
+  uint64_t source_bytes;
   uint32_t width = vector::each_thread_by_itself, lanes_of_streams = vector::each_thread_by_itself;
   bool keeps_order = true, needs_fibers = true, runs_many_groups = false, spans_threadgroups = false;
 };
@@ -91,7 +92,7 @@ void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, co
   };
   auto* description = llvm::ConstantStruct::getAnon(
       {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
-       add_bytes(module, uses), number(64, layout.source_bytes), number(32, traits.width),
+       add_bytes(module, uses), number(64, traits.source_bytes), number(32, traits.width),
        number(32, traits.lanes_of_streams), number(8, traits.keeps_order), number(8, traits.needs_fibers),
        number(8, traits.runs_many_groups), number(8, traits.spans_threadgroups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
@@ -171,7 +172,7 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   lower::expand_scaling(module);
   bitcode::make_division_total(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
-  add_layout(module, layout, uses, Traits());
+  add_layout(module, layout, uses, {.source_bytes = layout.bytes});
   if (sites) sites->write(module, layout);
   reference::insert_turns(module);
   reference::lower_meetings(module);
@@ -231,6 +232,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   if (!has_exponentials) lower::expand_exponentials(module);
   if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
   bitcode::make_division_total(module);
+  const uint64_t source_bytes = lower::threadgroup_bytes(module);
   vector::split_counters(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
   if (auto valid = verify(module, kernel.name()); !valid) return valid;
@@ -246,7 +248,8 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   const llvm::Function& entry = *module.getFunction(lower::entry_name);
   const bool waits_in_loops = calls(module, vector::turn_function), runs_many_groups = vector::runs_many_groups(entry);
   add_layout(module, layout, uses,
-             {.width = variant.width,
+             {.source_bytes = source_bytes,
+              .width = variant.width,
               .lanes_of_streams = vector::lanes_of_streams(entry).value_or(variant.width),
               .keeps_order = waits_in_loops,
               .needs_fibers = waits_in_loops || calls(module, vector::barrier_function),

@@ -11,7 +11,6 @@
 
 #include "bitcode/address_spaces.hpp"
 #include "cpu/lower/thread_values.hpp"
-#include "cpu/vector/split_counters.hpp"
 
 namespace metalloid::cpu::lower {
 
@@ -43,6 +42,15 @@ void write_bytes(const llvm::Constant& value, const llvm::DataLayout& layout, st
 
 }  // namespace
 
+uint64_t threadgroup_bytes(const llvm::Module& module) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  uint64_t bytes = 0;
+  for (const llvm::GlobalVariable& global : module.globals())
+    if (global.getAddressSpace() == bitcode::threadgroup_address_space)
+      bytes = llvm::alignTo(bytes, layout.getPreferredAlign(&global)) + layout.getTypeAllocSize(global.getValueType());
+  return llvm::alignTo(bytes, dynamic_memory_alignment);
+}
+
 ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module) {
   ThreadgroupLayout result;
   llvm::SmallVector<llvm::GlobalVariable*> variables;
@@ -52,11 +60,8 @@ ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module) {
   const llvm::DataLayout& layout = module.getDataLayout();
   std::map<llvm::Function*, llvm::Value*> memory_in;
   for (llvm::GlobalVariable* variable : variables) {
-    const llvm::Align alignment = layout.getPreferredAlign(variable);
-    const uint64_t offset = llvm::alignTo(result.bytes, alignment);
-    const uint64_t size = layout.getTypeAllocSize(variable->getValueType());
-    result.bytes = offset + size;
-    result.source_bytes = llvm::alignTo(result.source_bytes, alignment) + size / vector::parts_of(*variable);
+    const uint64_t offset = llvm::alignTo(result.bytes, layout.getPreferredAlign(variable));
+    result.bytes = offset + layout.getTypeAllocSize(variable->getValueType());
     const bool is_initialised = variable->hasInitializer() && !llvm::isa<llvm::UndefValue>(variable->getInitializer());
     result.variables.push_back({variable->getName().str(), offset, result.bytes - offset, is_initialised});
     if (is_initialised) {
@@ -82,7 +87,6 @@ ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module) {
     variable->eraseFromParent();
   }
   result.bytes = llvm::alignTo(result.bytes, dynamic_memory_alignment);
-  result.source_bytes = llvm::alignTo(result.source_bytes, dynamic_memory_alignment);
   return result;
 }
 

@@ -20,10 +20,13 @@ struct ThreadgroupLayout {
     bool is_initialised = false;
   };
 
-  uint64_t bytes = 0, source_bytes = 0;  // with and without what the compiler added (vector/split_counters.hpp)
-  std::vector<Variable> variables;       // in the order of the module
-  std::string initial;                   // the first bytes of the memory, as far as any are initialised
+  uint64_t bytes = 0;
+  std::vector<Variable> variables;  // in the order of the module
+  std::string initial;              // the first bytes of the memory, as far as any are initialised
 };
+
+// What the layout will have.
+uint64_t threadgroup_bytes(const llvm::Module& module);
 
 ThreadgroupLayout lower_threadgroup_memory(llvm::Module& module);
 

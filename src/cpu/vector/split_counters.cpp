@@ -14,7 +14,7 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
-constexpr llvm::StringLiteral parts_attribute = "metalloid.parts", distance_metadata = "metalloid.distance";
+constexpr llvm::StringLiteral distance_metadata = "metalloid.distance";
 
 // Clearing and adding up parts takes time, too, and the arena has room for some more than a kernel may ask for.
 constexpr uint64_t most_bytes = 4096, most_bytes_added = 16384;
@@ -44,8 +44,7 @@ std::optional<Accesses> find_accesses(llvm::Value& memory) {
                  load && is_counter(load->getType(), load->getAlign())) {
         found.loads.push_back(load);
       } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
-                 store && store->getPointerOperand() == pointer && store->getValueOperand() != pointer &&
-                 is_counter(store->getValueOperand()->getType(), store->getAlign())) {
+                 store && is_counter(store->getValueOperand()->getType(), store->getAlign())) {
         found.stores.push_back(store);
       } else if (auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(user);
                  change && change->getOperation() == llvm::AtomicRMWInst::Add && change->use_empty() &&
@@ -73,7 +72,7 @@ bool are_worth_parts(const llvm::SmallVectorImpl<llvm::AtomicRMWInst*>& addition
 }
 
 llvm::Value* part_of(llvm::IRBuilder<>& builder, llvm::Value* pointer, unsigned part, uint64_t distance) {
-  return part == 0 ? pointer : builder.CreateConstGEP1_64(builder.getInt8Ty(), pointer, part * distance);
+  return builder.CreateConstGEP1_64(builder.getInt8Ty(), pointer, part * distance);
 }
 
 void add_up(llvm::LoadInst& load, uint64_t distance) {
@@ -107,7 +106,6 @@ void split(llvm::GlobalVariable& variable, const Accesses& accesses, uint64_t di
                                          llvm::UndefValue::get(type), variable.getName(), &variable,
                                          llvm::GlobalValue::NotThreadLocal, variable.getAddressSpace());
   parts->setAlignment(variable.getAlign());
-  parts->addAttribute(parts_attribute);
   variable.replaceAllUsesWith(parts);
   for (llvm::LoadInst* load : accesses.loads) add_up(*load, distance);
   for (llvm::StoreInst* store : accesses.stores) clear_other_parts(*store, distance);
@@ -135,10 +133,6 @@ void split_counters(llvm::Module& module) {
     variable.eraseFromParent();
     bytes_added += more;
   }
-}
-
-uint64_t parts_of(const llvm::GlobalVariable& variable) {
-  return variable.hasAttribute(parts_attribute) ? parts_of_counter : 1;
 }
 
 uint64_t distance_of_parts(const llvm::Instruction& addition) {

@@ -14,14 +14,12 @@
 namespace metalloid::cpu::vector {
 
 // For before threadgroup variables are placed. Code that leaves additions where they are, in the first part, is right
-// as well: so does what runs one thread at a time.
+// as well: so is what runs one thread at a time.
 void split_counters(llvm::Module& module);
 
-// Of a threadgroup variable: how many times its size in the source it has.
-uint64_t parts_of(const llvm::GlobalVariable& variable);
-
-// How far a lane's counter lies behind the first part's: parts are this many bytes apart. 0: there is one part.
-uint64_t distance_of_parts(const llvm::Instruction& addition);
 constexpr unsigned parts_of_counter = 4;
+
+// How many bytes the parts of what it adds to are apart. 0: there is one part.
+uint64_t distance_of_parts(const llvm::Instruction& addition);
 
 }  // namespace metalloid::cpu::vector
