@@ -1,8 +1,10 @@
 #include "cpu/lower/thread_values.hpp"
 
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include "bitcode/address_spaces.hpp"
+#include "cpu/limits.hpp"
 #include "cpu/thread_state.hpp"
 #include "cpu/vector/lane_form.hpp"
 
@@ -16,15 +18,23 @@ llvm::Value* load_size(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t 
   return load_fixed_member(builder, state, offset + component * sizeof(uint32_t), builder.getInt32Ty());
 }
 
+// Of the threads of a threadgroup.
+llvm::Value* load_extent(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, unsigned component) {
+  return load_fixed_number(builder, state, offset + component * sizeof(uint32_t), 1, max_threads_per_threadgroup + 1);
+}
+
 llvm::Value* count(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset) {
-  llvm::Value* product = load_size(builder, state, offset, 0);
-  for (unsigned i = 1; i < 3; ++i) product = builder.CreateMul(product, load_size(builder, state, offset, i));
+  llvm::Value* product = load_extent(builder, state, offset, 0);
+  for (unsigned i = 1; i < 3; ++i)
+    product = builder.CreateMul(product, load_extent(builder, state, offset, i), "", /*HasNUW=*/true, /*HasNSW=*/true);
   return product;
 }
 
 // How many groups of `width` threads hold `threads` threads.
 llvm::Value* groups(llvm::IRBuilder<>& builder, llvm::Value* threads, unsigned width) {
-  return builder.CreateUDiv(builder.CreateAdd(threads, builder.getInt32(width - 1)), builder.getInt32(width));
+  llvm::Value* const rounded_up =
+      builder.CreateAdd(threads, builder.getInt32(width - 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+  return builder.CreateUDiv(rounded_up, builder.getInt32(width));
 }
 
 }  // namespace
@@ -52,6 +62,14 @@ llvm::Value* load_fixed_member(llvm::IRBuilder<>& builder, llvm::Value* state, u
   return load;
 }
 
+llvm::Value* load_fixed_number(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, uint32_t least,
+                               uint32_t limit) {
+  auto* load = llvm::cast<llvm::LoadInst>(load_fixed_member(builder, state, offset, builder.getInt32Ty()));
+  load->setMetadata(llvm::LLVMContext::MD_range,
+                    llvm::MDBuilder(builder.getContext()).createRange(llvm::APInt(32, least), llvm::APInt(32, limit)));
+  return load;
+}
+
 llvm::Value* threadgroup_state(llvm::IRBuilder<>& builder, llvm::Value* thread) {
   return load_fixed_member(builder, thread, offsetof(ThreadState, threadgroup), builder.getPtrTy());
 }
@@ -68,13 +86,13 @@ llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridVal
     if (llvm::Value* own = vector::lane_value(builder, thread, value, component, *variant)) return own;
   llvm::Value* threadgroup = threadgroup_state(builder, thread);
   llvm::Value* grid = load_fixed_member(builder, threadgroup, offsetof(ThreadgroupState, grid), builder.getPtrTy());
-  llvm::Value* index = load_fixed_member(builder, thread, offsetof(ThreadState, index), builder.getInt32Ty());
+  llvm::Value* index = load_fixed_number(builder, thread, offsetof(ThreadState, index), 0, max_threads_per_threadgroup);
   llvm::Value* threads = count(builder, threadgroup, offsetof(ThreadgroupState, threads));
   llvm::Value* full_threads = count(builder, grid, offsetof(GridState, threads_per_threadgroup));
   switch (value) {
     case GridValue::thread_position_in_grid: {
       llvm::Value* group = load_size(builder, threadgroup, offsetof(ThreadgroupState, position), component);
-      llvm::Value* size = load_size(builder, grid, offsetof(GridState, threads_per_threadgroup), component);
+      llvm::Value* size = load_extent(builder, grid, offsetof(GridState, threads_per_threadgroup), component);
       llvm::Value* inside = load_size(builder, thread, offsetof(ThreadState, position), component);
       return builder.CreateAdd(builder.CreateMul(group, size), inside);
     }
@@ -94,9 +112,9 @@ llvm::Value* grid_value(llvm::IRBuilder<>& builder, llvm::Value* thread, GridVal
     case GridValue::grid_size:
       return load_size(builder, grid, offsetof(GridState, threads_per_grid), component);
     case GridValue::threads_per_threadgroup:
-      return load_size(builder, threadgroup, offsetof(ThreadgroupState, threads), component);
+      return load_extent(builder, threadgroup, offsetof(ThreadgroupState, threads), component);
     case GridValue::dispatch_threads_per_threadgroup:
-      return load_size(builder, grid, offsetof(GridState, threads_per_threadgroup), component);
+      return load_extent(builder, grid, offsetof(GridState, threads_per_threadgroup), component);
     case GridValue::simdgroup_index_in_threadgroup:
       return builder.CreateLShr(index, 5);
     case GridValue::simdgroups_per_threadgroup:

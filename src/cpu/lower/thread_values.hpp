@@ -19,6 +19,10 @@ llvm::Value* thread_state(llvm::Function& function);
 llvm::Value* load_member(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, llvm::Type* type);
 llvm::Value* load_fixed_member(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, llvm::Type* type);
 
+// A fixed i32 that is at least `least` and below `limit`, which LLVM is told: `short(index) / 8` is a shift then.
+llvm::Value* load_fixed_number(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset, uint32_t least,
+                               uint32_t limit);
+
 llvm::Value* threadgroup_state(llvm::IRBuilder<>& builder, llvm::Value* thread);
 llvm::Value* threadgroup_memory(llvm::IRBuilder<>& builder, llvm::Value* thread);
 

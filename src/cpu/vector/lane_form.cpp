@@ -1,7 +1,5 @@
 #include "cpu/vector/lane_form.hpp"
 
-#include <llvm/IR/MDBuilder.h>
-
 #include <bit>
 
 #include "cpu/limits.hpp"
@@ -21,10 +19,7 @@ llvm::Value* add(llvm::IRBuilder<>& builder, llvm::Value* a, llvm::Value* b, boo
 // Of a group's first lane, below the number of threads of a threadgroup, or of several if they are run as one.
 llvm::Value* load_small(llvm::IRBuilder<>& builder, llvm::Value* state, uint64_t offset,
                         uint32_t limit = max_threads_per_threadgroup) {
-  auto* load = llvm::cast<llvm::LoadInst>(lower::load_fixed_member(builder, state, offset, builder.getInt32Ty()));
-  llvm::MDBuilder metadata(builder.getContext());
-  load->setMetadata(llvm::LLVMContext::MD_range, metadata.createRange(llvm::APInt(32, 0), llvm::APInt(32, limit)));
-  return load;
+  return lower::load_fixed_number(builder, state, offset, 0, limit);
 }
 
 // What is a multiple of a power of two says so: shapes tell from it where lanes agree, as in `i / 64`.
@@ -102,8 +97,9 @@ llvm::Value* sum(llvm::IRBuilder<>& builder, const Position& position, bool is_s
 llvm::Value* threads_per_threadgroup(llvm::IRBuilder<>& builder, llvm::Value* grid, unsigned component,
                                      const Variant& variant) {
   if (component == 0 && variant.positions == LanePositions::blocks) return builder.getInt32(1u << variant.log2_x);
-  llvm::Value* size = lower::load_fixed_member(
-      builder, grid, offsetof(GridState, threads_per_threadgroup) + component * sizeof(uint32_t), builder.getInt32Ty());
+  llvm::Value* size = lower::load_fixed_number(
+      builder, grid, offsetof(GridState, threads_per_threadgroup) + component * sizeof(uint32_t), 1,
+      max_threads_per_threadgroup + 1);
   const bool is_multiple = component == 0 && variant.positions == LanePositions::row && variant.is_aligned;
   return is_multiple ? multiple(builder, size, variant.width) : size;
 }

@@ -29,6 +29,8 @@ struct Neighbours {
   int64_t highest_index() const;
 };
 
+inline constexpr int64_t furthest_neighbour = 64;  // bytes, where lanes are anywhere
+
 // Those of `first`, a load or a store, in its block and less than `stride` bytes apart, that can be made at the same
 // time: loads with the first, stores with the last. Without `by_index`, only those that are neighbours whatever the
 // index.

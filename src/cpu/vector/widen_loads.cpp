@@ -8,14 +8,9 @@
 
 namespace metalloid::cpu::vector {
 
-namespace {
-
-constexpr int64_t furthest_neighbour = 64;  // bytes, of lanes that are anywhere
-
-}  // namespace
-
 void Widener::widen_load(llvm::LoadInst& load) {
   if (auto made = loaded_before_.find(&load); made != loaded_before_.end()) return define(load, made->second);
+  if (copied_.contains(&load)) return;
   const Shape shape = shapes_.shape(load.getPointerOperand());
   if (shape.is_uniform()) {
     auto* copy = llvm::cast<llvm::LoadInst>(load.clone());
@@ -48,7 +43,7 @@ void Widener::widen_load(llvm::LoadInst& load) {
                       shape, /*masks_are_cheap=*/false, [&] { return Components{load_windows(load, shape, windows)}; },
                       [&] { return gather(load); }));
   }
-  load_with_neighbours(load, shape);
+  if (!start_copy(load, shape)) load_with_neighbours(load, shape);
 }
 
 // Lanes that are off get some number, too.
@@ -95,6 +90,9 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
     if (!guards_of(shape, &neighbours).empty())
       for (const auto& member : neighbours.members) note(*member.access, Hindrance::guarded_access);
     all = by_shape_or_apart(shape, /*masks_are_cheap=*/false, in_rows, gathered, &neighbours);
+  } else if (const auto segments = segments_for(shape, access, neighbours)) {
+    all = by_shape_or_apart(
+        shape, /*masks_are_cheap=*/false, [&] { return load_segments(load, *segments); }, gathered, &neighbours);
   } else if (const auto beside = side_by_side(shape, access); beside && neighbours.members.size() == 1) {
     all = by_shape_or_apart(
         *beside, has_masked_words_ && access.scalar_bytes >= 4, [&] { return Components{load_runs(load, *beside)}; },

@@ -8,9 +8,23 @@
 
 namespace metalloid::cpu::vector {
 
+namespace {
+
+// Whether what a lane stores leaves no gap to the next lane.
+bool fills_stride(const Neighbours& neighbours, const Access& access, int64_t stride) {
+  const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
+  return lies_in_stride(access, stride) && is_stored_over_stride(stride / access.scalar_bytes, wanted);
+}
+
+}  // namespace
+
 void Widener::widen_store(llvm::StoreInst& store) {
   if (auto put_off = stored_later_.find(&store); put_off != stored_later_.end()) {
     if (put_off->second.members.back().access == &store) store_together(put_off->second);
+    return;
+  }
+  if (copied_.contains(&store)) {
+    if (const auto copy = copies_.find(&store); copy != copies_.end()) finish_copy(copy->second);
     return;
   }
   const Shape shape = shapes_.shape(store.getPointerOperand());
@@ -31,12 +45,17 @@ void Widener::widen_store(llvm::StoreInst& store) {
         *beside, has_masked_words_ && access.scalar_bytes >= 4, {&store}, [&] { store_runs(store, *beside); }, nullptr,
         are_side_by_side(shape));
 
+  Neighbours neighbours{{{&store, 0}}, 0, access.count};
+  const auto look = [&](int64_t distance, bool by_index) {
+    if (access.count == 1) neighbours = find_neighbours(store, distance, by_index, layout_);
+  };
   const int64_t stride = rows_of(shape, width_, access.scalar_bytes).stride;
-  if (!lies_in_stride(access, stride)) return scatter(store);
-  const Neighbours neighbours = access.count == 1 ? find_neighbours(store, stride, /*by_index=*/true, layout_)
-                                                  : Neighbours{{{&store, 0}}, 0, access.count};
-  const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
-  if (!is_stored_over_stride(stride / access.scalar_bytes, wanted)) return scatter(store);
+  if (lies_in_stride(access, stride)) look(stride, /*by_index=*/true);
+  if (!fills_stride(neighbours, access, stride)) {
+    look(furthest_neighbour, /*by_index=*/false);
+    const auto segments = segments_for(shape, access, neighbours);
+    if (!segments || !segments->has_each_once) return scatter(store);
+  }
   if (neighbours.members.size() == 1) return store_together(neighbours);
   for (const auto& member : neighbours.members) stored_later_[member.access] = neighbours;
 }
@@ -163,35 +182,42 @@ void Widener::stream(llvm::Value* value, llvm::Value* address, llvm::Align align
       });
 }
 
-// Stores that leave no gaps, neither in a lane nor between lanes, are one.
+// Stores that leave no gaps, neither in a lane nor between lanes of a row or a segment, are one.
 void Widener::store_together(const Neighbours& neighbours) {
   auto& first_store = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
   const Shape shape = shapes_.shape(first_store.getPointerOperand());
   const Access access = access_of(first_store.getValueOperand()->getType(), first_store.getAlign(), layout_);
+  const Rows rows = rows_of(shape, width_, access.scalar_bytes);
   llvm::SmallVector<llvm::StoreInst*> stores;
   for (const auto& member : neighbours.members) stores.push_back(llvm::cast<llvm::StoreInst>(member.access));
   by_shape_or_scattered(
       shape, /*masks_are_cheap=*/false, stores,
       [&] {
-        llvm::SmallVector<llvm::Value*> parts(neighbours.count);
-        if (access.count > 1)
-          llvm::copy(lanes(first_store.getValueOperand()), parts.begin());
+        if (fills_stride(neighbours, access, rows.stride))
+          store_rows(neighbours, rows);
         else
-          for (const auto& member : neighbours.members)
-            parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
-        llvm::Value* first = scalar(first_store.getPointerOperand());
-        if (neighbours.distance != 0)
-          first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
-
-        const unsigned lanes_of_row = rows_of(shape, width_, access.scalar_bytes).lanes;
-        for (unsigned lane = 0; lane < width_; lane += lanes_of_row) {
-          llvm::SmallVector<llvm::Value*> in_row;
-          for (llvm::Value* part : parts) in_row.push_back(part_of(part, lane, lanes_of_row));
-          store_row(std::move(in_row), access, lane_address(first, shape, lane),
-                    mask_ ? part_of(mask_, lane, lanes_of_row) : nullptr);
-        }
+          store_segments(neighbours, *segments_for(shape, access, neighbours));
       },
       &neighbours);
+}
+
+void Widener::store_rows(const Neighbours& neighbours, const Rows& rows) {
+  auto& first_store = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
+  const Shape shape = shapes_.shape(first_store.getPointerOperand());
+  const Access access = access_of(first_store.getValueOperand()->getType(), first_store.getAlign(), layout_);
+  llvm::SmallVector<llvm::Value*> parts(neighbours.count);
+  if (access.count > 1)
+    llvm::copy(lanes(first_store.getValueOperand()), parts.begin());
+  else
+    for (const auto& member : neighbours.members)
+      parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
+  llvm::Value* first = behind(scalar(first_store.getPointerOperand()), neighbours.distance);
+  for (unsigned lane = 0; lane < width_; lane += rows.lanes) {
+    llvm::SmallVector<llvm::Value*> in_row;
+    for (llvm::Value* part : parts) in_row.push_back(part_of(part, lane, rows.lanes));
+    store_row(std::move(in_row), access, lane_address(first, shape, lane),
+              mask_ ? part_of(mask_, lane, rows.lanes) : nullptr);
+  }
 }
 
 // The first scalar of each lane, the second, ..., which follow one another in memory lane by lane.

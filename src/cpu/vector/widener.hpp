@@ -10,8 +10,8 @@
 // left early wait behind it.
 //
 // Files: widener.cpp has values, slots and control flow; widen_instructions.cpp, widen_loads.cpp, widen_gathers.cpp,
-// widen_stores.cpp and widen_calls.cpp what one instruction becomes, widen_accesses.cpp what loads and stores share,
-// guards.cpp what shapes rest on.
+// widen_stores.cpp, widen_segments.cpp, widen_copies.cpp and widen_calls.cpp what one instruction becomes,
+// widen_accesses.cpp what loads and stores share, guards.cpp what shapes rest on.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -29,6 +29,7 @@
 #include "cpu/vector/emission.hpp"
 #include "cpu/vector/explanation.hpp"
 #include "cpu/vector/neighbours.hpp"
+#include "cpu/vector/segments.hpp"
 #include "cpu/vector/shape_analysis.hpp"
 #include "cpu/vector/tables.hpp"
 #include "cpu/vector/variant.hpp"
@@ -98,6 +99,19 @@ class Widener {
   void widen_prefetch(llvm::CallInst& prefetch);
   void widen_store(llvm::StoreInst& store);
   void load_with_neighbours(llvm::LoadInst& load, const Shape& shape);
+  struct CopyUnderWay {
+    llvm::StoreInst* store;                                          // one of those that end it
+    int64_t distance;                                                // bytes from where that stores to the lowest
+    llvm::SmallVector<std::pair<unsigned, llvm::Value*>, 0> pieces;  // and their first lanes
+  };
+  unsigned scalars_of_register(const Access& access) const;
+  std::optional<Segments> segments_for(const Shape& shape, const Access& access, const Neighbours& neighbours) const;
+  Components load_segments(llvm::LoadInst& load, const Segments& segments);
+  void store_segments(const Neighbours& neighbours, const Segments& segments);
+  llvm::Value* selected(llvm::ArrayRef<llvm::Value*> from, llvm::ArrayRef<int> places, unsigned at_a_time);
+  llvm::Value* selected(llvm::ArrayRef<llvm::Value*> from, llvm::ArrayRef<int> places);
+  bool start_copy(llvm::LoadInst& load, const Shape& from);
+  void finish_copy(const CopyUnderWay& copy);
   bool can_gather_words(llvm::LoadInst& load, const Neighbours& neighbours) const;
   Components gather_words(llvm::LoadInst& load, const Neighbours& neighbours);
   llvm::Value* load_runs(llvm::LoadInst& load, const Shape& shape);
@@ -118,6 +132,7 @@ class Widener {
   void store_runs(llvm::StoreInst& store, const Shape& shape);
   void store_windows(llvm::StoreInst& store, const Shape& shape, llvm::ArrayRef<Window> windows);
   void store_together(const Neighbours& neighbours);
+  void store_rows(const Neighbours& neighbours, const Rows& rows);
   void store_row(llvm::SmallVector<llvm::Value*> parts, const Access& access, llvm::Value* address, llvm::Value* mask);
   void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
   Components by_shape_or_apart(const Shape& shape, bool masks_are_cheap, const std::function<Components()>& by_shape,
@@ -146,6 +161,9 @@ class Widener {
   llvm::Value* factor_of(const Shape& shape);
   llvm::Value* are_side_by_side(const Shape& shape);
   llvm::Value* lane_address(llvm::Value* first, const Shape& shape, unsigned lane);
+  llvm::Value* behind(llvm::Value* address, int64_t bytes) {
+    return bytes == 0 ? address : builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(bytes)));
+  }
   llvm::Value* safe_pointers(llvm::Value* pointers);
   void mark_places_of(llvm::Value* pointer);
 
@@ -206,6 +224,8 @@ class Widener {
   llvm::DenseMap<const llvm::Value*, Components> lanes_;
   llvm::DenseMap<const llvm::Instruction*, Components> loaded_before_;  // with a neighbour
   llvm::DenseMap<const llvm::Instruction*, Neighbours> stored_later_;
+  llvm::DenseMap<const llvm::Instruction*, CopyUnderWay> copies_;  // by the last store
+  llvm::SmallPtrSet<const llvm::Instruction*, 32> copied_;         // what they consist of
   struct Remembered {
     const llvm::Value* value;
     bool is_scalar;
