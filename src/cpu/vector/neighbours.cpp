@@ -14,30 +14,22 @@ namespace {
 
 constexpr unsigned furthest = 400;  // instructions
 
-// base + element * (index + added) + offset, where the sum may be one of fewer bits that is extended; or base + offset.
-struct Place {
-  const llvm::Value* base;
-  int64_t offset;
-  const llvm::Value* index = nullptr;
-  const llvm::CastInst* extension = nullptr;
-  int64_t added = 0;
-  uint64_t element = 0;
-
-  int64_t distance_from(const Place& other) const {
-    return offset - other.offset + static_cast<int64_t>(element) * (added - other.added);
-  }
-
-  bool is_counted_like(const Place& other) const {
-    return base == other.base && index == other.index && element == other.element && !extension == !other.extension &&
-           (!extension || extension->getOpcode() == other.extension->getOpcode());
-  }
-};
-
 const llvm::CastInst* as_extension(const llvm::Value* value) {
   if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst>(value)) return nullptr;
   const auto* extension = llvm::cast<llvm::CastInst>(value);
   const unsigned bits = extension->getSrcTy()->getScalarSizeInBits();
   return bits > 1 && bits <= 32 ? extension : nullptr;
+}
+
+bool is_plain(const llvm::Instruction& instruction) {
+  return !instruction.isAtomic() && !instruction.isVolatile();
+}
+
+}  // namespace
+
+bool Place::has_index_of(const Place& other) const {
+  return index == other.index && element == other.element && !extension == !other.extension &&
+         (!extension || extension->getOpcode() == other.extension->getOpcode());
 }
 
 Place place_of(const llvm::Instruction& access, bool by_index, const llvm::DataLayout& layout) {
@@ -58,12 +50,6 @@ Place place_of(const llvm::Instruction& access, bool by_index, const llvm::DataL
   }
   return place;
 }
-
-bool is_plain(const llvm::Instruction& instruction) {
-  return !instruction.isAtomic() && !instruction.isVolatile();
-}
-
-}  // namespace
 
 int64_t Neighbours::lowest_index() const {
   return std::ranges::min(members, {}, &Member::index).index;

@@ -13,6 +13,26 @@
 
 namespace metalloid::cpu::vector {
 
+// Where a load or a store is: base + element * (index + added) + offset, where the sum may be one of fewer bits that is
+// extended; or base + offset.
+struct Place {
+  const llvm::Value* base;
+  int64_t offset;
+  const llvm::Value* index = nullptr;
+  const llvm::CastInst* extension = nullptr;
+  int64_t added = 0;
+  uint64_t element = 0;
+
+  // Bytes, if they are counted alike, and from the same base.
+  int64_t distance_from(const Place& other) const {
+    return offset - other.offset + static_cast<int64_t>(element) * (added - other.added);
+  }
+
+  bool has_index_of(const Place& other) const;
+  bool is_counted_like(const Place& other) const { return base == other.base && has_index_of(other); }
+};
+Place place_of(const llvm::Instruction& access, bool by_index, const llvm::DataLayout& layout);
+
 struct Neighbours {
   struct Member {
     llvm::Instruction* access;

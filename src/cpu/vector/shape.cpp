@@ -157,8 +157,17 @@ Shape Shape::xor_with(uint64_t bits) const {
 }
 
 Shape Shape::shifted_right(unsigned bits) const {
-  if (!lanes_fit_below_base()) return varying();
   Shape result = *this;
+  if (!lanes_fit_below_base()) {
+    // What is shifted out, the base has none of, and nothing wraps around.
+    const bool is_apart = !factor && is_exact_unsigned && alignment != zero_base && alignment >> bits != 0;
+    if (!is_apart) return varying();
+    for (int64_t& offset : result.offsets) offset >>= bits;
+    result.alignment = alignment >> bits;
+    result.is_exact_signed = bits > 0;
+    result.normalise();
+    return result;
+  }
   if (alignment == zero_base) {
     for (int64_t& offset : result.offsets) offset >>= bits;
   } else {
@@ -189,6 +198,15 @@ Shape Shape::in_type(unsigned bits) const {
   for (int64_t& offset : result.offsets) offset = llvm::SignExtend64(static_cast<uint64_t>(offset), bits);
   for (int64_t& coefficient : result.coefficients)
     coefficient = llvm::SignExtend64(static_cast<uint64_t>(coefficient), bits);
+  return result;
+}
+
+Shape Shape::exact_in_type(unsigned bits) const {
+  if (!is_known() || factor || bits >= 64) return *this;
+  Shape result = *this;
+  for (unsigned l = 1; l < offsets.size(); ++l)
+    result.offsets[l] = offsets[0] + llvm::SignExtend64(static_cast<uint64_t>(step(l)), bits);
+  result.is_exact_unsigned = result.is_exact_signed = true;
   return result;
 }
 

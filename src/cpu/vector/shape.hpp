@@ -48,6 +48,9 @@ class Shape {
   // As a value of an integer type: offsets are reduced to what its bits can hold.
   Shape in_type(unsigned bits) const;
 
+  // The same of a value whose highest bit is 0 in all lanes: then its steps are those of the numbers.
+  Shape exact_in_type(unsigned bits) const;
+
   // Whether a value of an integer type has the same steps when it is extended, and so have those that are up to so much
   // lower or higher: because it is exact, or because all differ in bits that the base does not touch.
   bool keeps_steps_extended(bool is_signed, unsigned bits, int64_t lowest = 0, int64_t highest = 0) const;

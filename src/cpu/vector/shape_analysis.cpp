@@ -1,6 +1,7 @@
 #include "cpu/vector/shape_analysis.hpp"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Operator.h>
@@ -320,8 +321,10 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
   const unsigned bits = instruction.getType()->getIntegerBitWidth();
   const auto* constant = small_constant(instruction.getOperand(1));
   switch (instruction.getOpcode()) {
-    case llvm::Instruction::Add:
-      return Shape::sum(a, b, 1).in_type(bits);
+    case llvm::Instruction::Add: {
+      const Shape result = Shape::sum(a, b, 1).in_type(bits);
+      return may_be_negative(instruction) ? result : result.exact_in_type(bits);
+    }
     case llvm::Instruction::Sub:
       return Shape::sum(a, b, -1).in_type(bits);
     case llvm::Instruction::Mul:
@@ -348,6 +351,11 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
     default:
       return Shape::varying();
   }
+}
+
+// Whether the highest bit may be set, whatever marks say of arithmetic on the way.
+bool ShapeAnalysis::may_be_negative(const llvm::Value& value) const {
+  return !llvm::computeKnownBits(&value, layout_, nullptr, nullptr, nullptr, /*UseInstrInfo=*/false).isNonNegative();
 }
 
 // Lanes of a row that is shorter than the divisor have the same quotient, unless a multiple of it is among them: as

@@ -53,6 +53,7 @@ class ShapeAnalysis {
   Shape uniform_result(const llvm::Instruction& instruction) const;
   Shape limit_shape(const llvm::MinMaxIntrinsic& limit) const;
   Shape arithmetic_shape(const llvm::Instruction& instruction) const;
+  bool may_be_negative(const llvm::Value& value) const;
   Shape division_shape(const llvm::Instruction& division) const;
   Shape comparison_shape(const llvm::ICmpInst& comparison) const;
   Shape cast_shape(const llvm::CastInst& cast) const;

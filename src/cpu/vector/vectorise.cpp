@@ -21,6 +21,7 @@
 #include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/loads_first.hpp"
 #include "cpu/vector/passes.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/shape_analysis.hpp"
@@ -180,7 +181,7 @@ bool has_accesses_by_quotients(const llvm::Function& entry, const ShapeAnalysis&
 void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
                           const Estimate& estimate, WidthChoice& choice) {
   constexpr unsigned most_instructions = 800, most_without_barriers = 160;
-  if (analysis.loops.empty() && (!estimate.has_barriers() || estimate.has_lanes_apart())) return;
+  if (!estimate.is_likely_to_loop(analysis.loops) && (!estimate.has_barriers() || estimate.has_lanes_apart())) return;
   if (entry.getInstructionCount() > (estimate.has_barriers() ? most_instructions : most_without_barriers)) return;
   ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, widest_choice);
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
@@ -219,6 +220,8 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       analysis = std::make_unique<Analysis>(entry, variant);
       return success();
     };
+    if (loads_first(entry, analysis->shapes))
+      if (auto valid = start_over(); !valid) return Error{valid.error()};
     has_split_divisions = split_divisions(entry, analysis->loops, analysis->shapes, variant.width);
     if (has_split_divisions)
       if (auto valid = start_over(); !valid) return Error{valid.error()};

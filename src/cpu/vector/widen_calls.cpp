@@ -9,6 +9,7 @@
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/lane_loops.hpp"
+#include "cpu/vector/restarts.hpp"
 #include "cpu/vector/widener.hpp"
 
 namespace metalloid::cpu::vector {
@@ -53,6 +54,8 @@ void Widener::widen_call(llvm::CallInst& call) {
   const llvm::StringRef name = called->getName();
   if (name == lane_function) {
     define_scalar(call, builder_.getInt32(0));
+  } else if (name == start_again_function) {
+    start_again();
   } else if (name == all_lanes_function) {
     define_scalar(call, holds_in_all_lanes(call.getArgOperand(0)));
   } else if (name == "metal.threadgroup_barrier") {
@@ -113,6 +116,7 @@ Components Widener::call_in_simdgroups(const llvm::Function& called, llvm::Array
 
 // Of lanes that count upwards, the last decides whether all are below a limit, and lane 0 whether none is.
 llvm::Value* Widener::holds_in_all_lanes(llvm::Value* condition) {
+  if (shapes_.is_uniform(condition)) return scalar(condition);
   auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(condition);
   if (llvm::Value* holds = comparison ? holds_in_first_or_last(*comparison) : nullptr) return holds;
   llvm::Value* lanes = builder_.CreateFreeze(vector(condition));

@@ -30,6 +30,14 @@ std::optional<Segments> Widener::segments_for(const Shape& shape, const Access& 
   return segments_of(shape, access, distances_of(neighbours, access), scalars_of_register(access));
 }
 
+// No two lanes store to the same place.
+std::optional<Segments> Widener::segments_to_store(const Shape& shape, const Access& access,
+                                                   const Neighbours& neighbours) const {
+  auto segments = segments_for(shape, access, neighbours);
+  if (segments && !segments->has_each_once) return std::nullopt;
+  return segments;
+}
+
 Components Widener::load_segments(llvm::LoadInst& load, const Segments& segments) {
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const Shape shape = shapes_.shape(load.getPointerOperand());

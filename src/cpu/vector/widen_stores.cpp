@@ -53,9 +53,13 @@ void Widener::widen_store(llvm::StoreInst& store) {
   if (lies_in_stride(access, stride)) look(stride, /*by_index=*/true);
   if (!fills_stride(neighbours, access, stride)) {
     look(furthest_neighbour, /*by_index=*/false);
-    const auto segments = segments_for(shape, access, neighbours);
-    if (!segments || !segments->has_each_once) return scatter(store);
+    if (!segments_to_store(shape, access, neighbours) && !are_pieces(neighbours, access)) return scatter(store);
   }
+  store_with(neighbours);
+}
+
+// Now, or with the last of them.
+void Widener::store_with(const Neighbours& neighbours) {
   if (neighbours.members.size() == 1) return store_together(neighbours);
   for (const auto& member : neighbours.members) stored_later_[member.access] = neighbours;
 }
@@ -82,7 +86,10 @@ void Widener::store_apart_or_together(llvm::StoreInst& store) {
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
   if (access.count > 1 || !may_be_consecutive(store.getPointerOperand())) {
     mark_places_of(store.getPointerOperand());
-    return scatter(store);
+    const Neighbours neighbours = access.count > 1
+                                      ? Neighbours{{{&store, 0}}, 0, access.count}
+                                      : find_neighbours(store, furthest_neighbour, /*by_index=*/false, layout_);
+    return are_pieces(neighbours, access) ? store_with(neighbours) : scatter(store);
   }
   const Sequence sequence = sequence_of(store.getPointerOperand(), access.scalar_bytes);
   llvm::Value* value = vector(store.getValueOperand());
@@ -195,22 +202,53 @@ void Widener::store_together(const Neighbours& neighbours) {
       [&] {
         if (fills_stride(neighbours, access, rows.stride))
           store_rows(neighbours, rows);
+        else if (const auto segments = segments_to_store(shape, access, neighbours))
+          store_segments(neighbours, *segments);
         else
-          store_segments(neighbours, *segments_for(shape, access, neighbours));
+          store_pieces(neighbours);
       },
       &neighbours);
+}
+
+// What lanes store at each place.
+llvm::SmallVector<llvm::Value*> Widener::stored_at_places(const Neighbours& neighbours) {
+  auto& first = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
+  llvm::SmallVector<llvm::Value*> parts(neighbours.count);
+  if (first.getValueOperand()->getType()->isVectorTy()) {
+    llvm::copy(lanes(first.getValueOperand()), parts.begin());
+    return parts;
+  }
+  for (const auto& member : neighbours.members)
+    parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
+  return parts;
+}
+
+// Whether what each lane stores is worth being put together and stored at once.
+bool Widener::are_pieces(const Neighbours& neighbours, const Access& access) const {
+  constexpr int64_t shortest = 8;  // bytes
+  const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
+  return !mask_ && wanted == neighbours.count && llvm::isPowerOf2_32(neighbours.count) && wanted > 1 &&
+         wanted * access.scalar_bytes >= shortest;
+}
+
+void Widener::store_pieces(const Neighbours& neighbours) {
+  auto& store = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
+  const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  const Vectors in_memory = interleave(builder_, stored_at_places(neighbours));
+  const auto addresses = addresses_of_lanes(store.getPointerOperand(), neighbours.distance);
+  for (unsigned lane = 0; lane < width_; ++lane) {
+    const unsigned place = lane * neighbours.count;
+    llvm::Value* piece =
+        builder_.CreateShuffleVector(in_memory[place / width_], every(neighbours.count, 1, place % width_));
+    builder_.CreateAlignedStore(piece, addresses[lane], access.alignment);
+  }
 }
 
 void Widener::store_rows(const Neighbours& neighbours, const Rows& rows) {
   auto& first_store = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
   const Shape shape = shapes_.shape(first_store.getPointerOperand());
   const Access access = access_of(first_store.getValueOperand()->getType(), first_store.getAlign(), layout_);
-  llvm::SmallVector<llvm::Value*> parts(neighbours.count);
-  if (access.count > 1)
-    llvm::copy(lanes(first_store.getValueOperand()), parts.begin());
-  else
-    for (const auto& member : neighbours.members)
-      parts[member.place] = vector(llvm::cast<llvm::StoreInst>(member.access)->getValueOperand());
+  const auto parts = stored_at_places(neighbours);
   llvm::Value* first = behind(scalar(first_store.getPointerOperand()), neighbours.distance);
   for (unsigned lane = 0; lane < width_; lane += rows.lanes) {
     llvm::SmallVector<llvm::Value*> in_row;

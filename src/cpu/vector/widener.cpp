@@ -109,8 +109,11 @@ void Widener::make_slots() {
   llvm::SmallPtrSet<const llvm::Value*, 16> kept;
   const std::function<void(const llvm::Instruction&)> keep = [&](const llvm::Instruction& instruction) {
     if (!kept.insert(&instruction).second) return;
-    const Shape shape = shapes_.shape(&instruction);
-    if (shape.guards.empty()) return;
+    if (instruction.getType()->isPointerTy()) {  // accesses may count from its base
+      llvm::Value* base = distance_of(const_cast<llvm::Instruction*>(&instruction), layout_).base;
+      if (const auto* from = llvm::dyn_cast<llvm::Instruction>(base)) keep(*from);
+    }
+    if (shapes_.shape(&instruction).guards.empty()) return;
     for (const llvm::Value* operand : instruction.operands())  // lanes may be computed again from them
       if (const auto* from = llvm::dyn_cast<llvm::Instruction>(operand)) keep(*from);
   };
@@ -442,12 +445,17 @@ void Widener::agree_or_restart(llvm::BasicBlock* block) {
   builder_.CreateCondBr(builder_.CreateOr(none, every), agreed, split,
                         llvm::MDBuilder(context_).createLikelyBranchWeights());
   builder_.SetInsertPoint(split);
-  builder_.CreateCall(
-      old_.getParent()->getOrInsertFunction(partial_function, builder_.getVoidTy(), builder_.getPtrTy()),
-      {new_->getArg(0)});
+  start_again();
   builder_.CreateRetVoid();
   builder_.SetInsertPoint(agreed);
   leave_together(block, every);
+}
+
+// As a partial group.
+void Widener::start_again() {
+  builder_.CreateCall(
+      old_.getParent()->getOrInsertFunction(partial_function, builder_.getVoidTy(), builder_.getPtrTy()),
+      {new_->getArg(0)});
 }
 
 bool Widener::waits_for_others(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const {

@@ -59,6 +59,7 @@ class Widener {
   void leave_together(llvm::BasicBlock* block, llvm::Value* condition);
   void leave_apart(llvm::BasicBlock* block);
   void agree_or_restart(llvm::BasicBlock* block);
+  void start_again();
   void follow_edge(llvm::BasicBlock* from, llvm::BasicBlock* to, llvm::Value* lanes);
   llvm::BasicBlock* next_of(llvm::BasicBlock* block, llvm::ArrayRef<llvm::BasicBlock*> targets);
   llvm::BasicBlock* back_edge(llvm::BasicBlock* block) const;
@@ -106,6 +107,8 @@ class Widener {
   };
   unsigned scalars_of_register(const Access& access) const;
   std::optional<Segments> segments_for(const Shape& shape, const Access& access, const Neighbours& neighbours) const;
+  std::optional<Segments> segments_to_store(const Shape& shape, const Access& access,
+                                            const Neighbours& neighbours) const;
   Components load_segments(llvm::LoadInst& load, const Segments& segments);
   void store_segments(const Neighbours& neighbours, const Segments& segments);
   llvm::Value* selected(llvm::ArrayRef<llvm::Value*> from, llvm::ArrayRef<int> places, unsigned at_a_time);
@@ -132,6 +135,10 @@ class Widener {
   void store_runs(llvm::StoreInst& store, const Shape& shape);
   void store_windows(llvm::StoreInst& store, const Shape& shape, llvm::ArrayRef<Window> windows);
   void store_together(const Neighbours& neighbours);
+  void store_with(const Neighbours& neighbours);
+  llvm::SmallVector<llvm::Value*> stored_at_places(const Neighbours& neighbours);
+  bool are_pieces(const Neighbours& neighbours, const Access& access) const;
+  void store_pieces(const Neighbours& neighbours);
   void store_rows(const Neighbours& neighbours, const Rows& rows);
   void store_row(llvm::SmallVector<llvm::Value*> parts, const Access& access, llvm::Value* address, llvm::Value* mask);
   void stream(llvm::Value* value, llvm::Value* address, llvm::Align alignment);
@@ -187,7 +194,7 @@ class Widener {
                     const std::function<Components()>& unlikely);
   void give_up(const llvm::Instruction& instruction);
   void note(const llvm::Instruction& instruction, Hindrance hindrance) {
-    if (explanation_) explanation_->note(instruction, hindrance);
+    if (explanation_ && !is_unlikely_) explanation_->note(instruction, hindrance);
   }
 
   llvm::Function& old_;

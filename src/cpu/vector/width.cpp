@@ -110,6 +110,12 @@ double Estimate::of_thread(uint32_t width) const {
   return total_[place_of(width)] / width;
 }
 
+bool Estimate::is_likely_to_loop(const llvm::LoopInfo& loops) const {
+  return llvm::any_of(loops, [&](const llvm::Loop* loop) {
+    return frequencies_->alone(loop->getHeader()) >= 0.5 * frequencies_->trips(loop);
+  });
+}
+
 double Estimate::share(const llvm::Instruction& instruction, uint32_t width) const {
   return costs_.together(instruction, width) * times(instruction.getParent(), width) / total_[place_of(width)];
 }

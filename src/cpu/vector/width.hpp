@@ -32,6 +32,9 @@ class Estimate {
   // Whether lanes make an access one by one, which groups of more lanes do no better.
   bool has_lanes_apart() const { return has_lanes_apart_; }
 
+  // Whether a thread is likely to come to one of these loops.
+  bool is_likely_to_loop(const llvm::LoopInfo& loops) const;
+
   // Whether threadgroups wait at barriers.
   bool has_barriers() const { return has_barriers_; }
 

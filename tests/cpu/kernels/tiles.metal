@@ -195,3 +195,50 @@ kernel void rows_that_lanes_share(device const int* in, device int* out, constan
   out[2 * i] = in[row + (lane * 3) % 8];
   out[2 * i + 1] = in[starts[0] + 25 + i / 32 % 2 + (lane % 8) * 4 + (lane / 16)];
 }
+
+// What each lane computes and stores side by side, lanes being anywhere: by a shape, and by an index from memory.
+//@ buffer float random 4N
+//@ buffer half zeros 20N
+//@ bytes int 11
+//@ grid 512 group 64
+//@ grid 96 group 32
+kernel void computed_pieces(device const float4* in, device half* out, constant int& length,
+                            uint at [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+  const half4 value = half4(in[at] * 2);
+  device half* to = out + long(at / 32) * 32 * 20 + (lane % 4) * 150 + (lane / 4) * length;
+  to[1] = value.y;
+  to[0] = value.x;
+  to[2] = value.z;
+  to[3] = value.w;
+}
+
+//@ buffer uint random N
+//@ buffer uint zeros 4N
+//@ bytes uint 0x5a
+//@ grid 256 group 64
+kernel void pieces_at_random(device const uint* in, device uint* out, constant uint& order,
+                             uint at [[thread_position_in_grid]]) {
+  const ulong place = at ^ (order & 63) ^ (in[at] & 0);
+  out[4 * place] = in[at];
+  out[4 * place + 1] = in[at] * 3;
+  out[4 * place + 2] = at;
+  out[4 * place + 3] = in[at] ^ at;
+}
+
+// Quotients of an index of sixteen bits, shifted together: llama.cpp's way to its tiles.
+//@ buffer float random 16N
+//@ buffer half zeros 32N
+//@ grid 128 group 128
+//@ grid 384 group 128
+kernel void tiles_by_quotients(device const float* in, device half* out, uint group [[threadgroup_position_in_grid]],
+                               ushort index [[thread_index_in_threadgroup]]) {
+  threadgroup half shared[4096];
+  for (short i = 0; i < 16; ++i) {
+    const short sx = 2 * (index % 2) + i / 8, sy = (index / 2) / 8;
+    const short lx = (index / 2) % 8, ly = i % 8;
+    const short ib = 8 * sx + sy;
+    *(shared + 64 * ib + 8 * ly + lx) = half(in[(group * 128 + index) * 16 + i]);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (short i = 0; i < 32; ++i) out[(group * 32 + i) * 128 + index] = shared[(i * 128 + index) % 2048] * 2;
+}
