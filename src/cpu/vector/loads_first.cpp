@@ -17,7 +17,7 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
-constexpr size_t most_instructions = 1000, most_copied = 150;  // of a block
+constexpr size_t most_instructions = 300, most_copied = 150;  // of a block
 constexpr size_t most_pairs = 4;
 
 struct AccessedPlace {
