@@ -1,5 +1,6 @@
 #include "cpu/vector/loads_first.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -53,6 +54,16 @@ bool stays_in_type(const Place& place) {
   return sum && (llvm::isa<llvm::ZExtInst>(place.extension) ? sum->hasNoUnsignedWrap() : sum->hasNoSignedWrap());
 }
 
+// A lane's own memory is none of others', nor is threadgroup memory that of a buffer.
+bool are_different_memory(const llvm::Instruction& a, const llvm::Instruction& b) {
+  const unsigned spaces[] = {llvm::getLoadStoreAddressSpace(&a), llvm::getLoadStoreAddressSpace(&b)};
+  if (spaces[0] != spaces[1] && spaces[0] != 0 && spaces[1] != 0) return true;
+  const llvm::Value* objects[] = {llvm::getUnderlyingObject(llvm::getLoadStorePointerOperand(&a)),
+                                  llvm::getUnderlyingObject(llvm::getLoadStorePointerOperand(&b))};
+  return objects[0] != objects[1] &&
+         llvm::any_of(objects, [](const llvm::Value* object) { return llvm::isa<llvm::AllocaInst>(object); });
+}
+
 class Planner {
  public:
   explicit Planner(llvm::BasicBlock& block) : block_(block), layout_(block.getDataLayout()) {}
@@ -99,11 +110,10 @@ class Planner {
 
   // Before all stores so far, if pairs are as far apart as the plan says.
   bool can_come_first(const AccessedPlace& load) {
-    const unsigned space = llvm::getLoadStoreAddressSpace(load.access);
-    if (space == bitcode::constant_address_space) return true;
+    if (llvm::getLoadStoreAddressSpace(load.access) == bitcode::constant_address_space) return true;
     for (const AccessedPlace& store : plan_.stores) {
-      const unsigned other_space = llvm::getLoadStoreAddressSpace(store.access);
-      if (space != other_space && space != 0 && other_space != 0) continue;  // device and threadgroup memory
+      if (are_different_memory(*load.access, *store.access)) continue;
+      if (llvm::getLoadStoreAddressSpace(store.access) != bitcode::device_address_space) return false;
       if (!stays_in_type(load.place) || !stays_in_type(store.place)) return false;
       if (load.place.is_counted_like(store.place)) {
         const int64_t distance = load.place.distance_from(store.place);
