@@ -138,6 +138,9 @@ struct SourceLocation {
   bool operator==(const SourceLocation&) const = default;
 };
 
+// Of an argument that always exists, or depends on what is derived from function constants.
+inline constexpr uint32_t no_function_constant = UINT32_MAX;
+
 // One parameter of a function, in the order of the function's own parameter list.
 struct Parameter {
   std::string name;
@@ -148,7 +151,8 @@ struct Parameter {
   bool constant_memory = false;  // buffer: in the constant address space
   Access access = Access::read;
   Type type;
-  std::string function_constant;  // the argument exists only if this boolean constant is true
+  std::string function_constant;                            // the argument exists only if this boolean constant is true
+  uint32_t function_constant_index = no_function_constant;  // names may be those of others in merged libraries
 
   bool operator==(const Parameter&) const = default;
 };

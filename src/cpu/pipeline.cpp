@@ -63,7 +63,7 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Loader> loader,
   auto pipeline = std::make_shared<Pipeline>();
   pipeline->name = name;
   pipeline->max_threads_per_threadgroup = *threads;
-  pipeline->slots = device::argument_slots(*kernel, *request.kernel.library, request.kernel.constants);
+  pipeline->slots = device::argument_slots(*kernel, request.kernel.constants);
   for (const device::SpecialisedFunction& function : request.linked) pipeline->linked_.push_back(function.name);
 
   if (request.validate)

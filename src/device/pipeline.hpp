@@ -54,8 +54,7 @@ struct Slot {
 
 // The slots of a function in the order of its parameters. Arguments that a function constant switches off have none;
 // nor do grid values. The constants are those that the pipeline was made with.
-std::vector<Slot> argument_slots(const Function& function, const Library& library,
-                                 std::span<const ConstantValue> constants);
+std::vector<Slot> argument_slots(const Function& function, std::span<const ConstantValue> constants);
 
 class Pipeline {
  public:

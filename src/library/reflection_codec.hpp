@@ -148,6 +148,7 @@ void code_parameters(Codec& codec, Parameters& parameters) {
     codec.choice(parameter.access);
     code_type(codec, parameter.type);
     codec.text(parameter.function_constant);
+    codec.number(parameter.function_constant_index);
   });
 }
 

@@ -77,7 +77,7 @@ const Result<std::vector<FunctionConstant>>& FunctionObject::constants() const {
 }
 
 bool FunctionObject::has(const Parameter& parameter) const {
-  const auto slots = device::argument_slots(*reflection, *function.library, function.constants);
+  const auto slots = device::argument_slots(*reflection, function.constants);
   const auto position = static_cast<uint32_t>(&parameter - reflection->parameters.data());
   return std::ranges::find(slots, position, &device::Slot::parameter) != slots.end();
 }

@@ -58,7 +58,7 @@ Result<std::vector<FunctionConstant>> used_constants(const Library& library, con
   std::vector<FunctionConstant> constants = (*code)->function_constants;
   for (const Parameter& parameter : function.parameters)  // [[function_constant(x)]] on an argument is a use as well
     for (const FunctionConstant& declared : library.function_constants())
-      if (declared.name == parameter.function_constant &&
+      if (declared.index == parameter.function_constant_index && declared.name == parameter.function_constant &&
           std::ranges::find(constants, declared.index, &FunctionConstant::index) == constants.end())
         constants.push_back(declared);
   std::ranges::sort(constants, {}, &FunctionConstant::index);

@@ -177,7 +177,7 @@ class Reflector {
     parameter.name = declaration->getNameAsString();
     clang::QualType type = declaration->getOriginalType().getNonReferenceType();
     for_each_attribute(declaration, [&](llvm::StringRef name, const std::string& argument) {
-      if (name == "function_constant") parameter.function_constant = constant_named(declaration, argument);
+      if (name == "function_constant") depend_on_constant(parameter, declaration, argument);
       if (parameter.grid_value == GridValue::none) parameter.grid_value = grid_value_named(name.str());
     });
     if (parameter.grid_value != GridValue::none) {
@@ -218,12 +218,14 @@ class Reflector {
     return parameter;
   }
 
-  std::string constant_named(const clang::ParmVarDecl* parameter, const std::string& name) {
+  void depend_on_constant(Parameter& parameter, const clang::ParmVarDecl* declaration, const std::string& name) {
     const std::string last = name.substr(name.rfind(':') + 1);
     if (!variable_names_.contains(last))
-      error(parameter->getLocation(),
-            "'" + name + "' in the attribute of '" + parameter->getNameAsString() + "' is not a function constant");
-    return name;
+      error(declaration->getLocation(),
+            "'" + name + "' in the attribute of '" + declaration->getNameAsString() + "' is not a function constant");
+    parameter.function_constant = name;
+    for (const FunctionConstant& constant : result_.constants)
+      if (constant.name == name) parameter.function_constant_index = constant.index;
   }
 
   // A pointer or reference into device, constant or threadgroup memory.

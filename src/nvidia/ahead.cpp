@@ -45,7 +45,7 @@ std::optional<Architecture> parse_architecture(std::string_view name) {
 
 Result<std::vector<DeviceCode>> compile_ahead(const std::shared_ptr<const Library>& library, const std::string& kernel,
                                               const Architecture& architecture, const Assemble& assemble) {
-  const auto slots = device::argument_slots(*library->find(kernel), *library, {});
+  const auto slots = device::argument_slots(*library->find(kernel), {});
   const auto collector = std::make_shared<Collector>();
   device::PipelineRequest request;
   request.kernel = {library, kernel, {}};

@@ -35,7 +35,7 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Gpu> gpu, const
 
   std::shared_ptr<Pipeline> pipeline(new Pipeline(gpu, request));
   pipeline->name = name;
-  pipeline->slots = device::argument_slots(*kernel, *request.kernel.library, request.kernel.constants);
+  pipeline->slots = device::argument_slots(*kernel, request.kernel.constants);
   Variant& variant = pipeline->variants_[usual.place()];
   if (auto compiled = pipeline->compile(variant, usual); !compiled) return Error{compiled.error()};
   // An archive is to hold all that the pipeline may need.

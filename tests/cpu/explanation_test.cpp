@@ -15,7 +15,7 @@ std::string explanation_of(std::string_view source, uint32_t width, const Proces
   if (!library) return "";
   device::PipelineRequest request;
   request.kernel = {library, "f", {}};
-  const auto slots = device::argument_slots(*library->find("f"), *library, {});
+  const auto slots = device::argument_slots(*library->find("f"), {});
   const auto text = explain(request, slots, vector::Variant{.width = width}, processor);
   EXPECT_TRUE(text) << text.error();
   return text ? *text : "";

@@ -137,7 +137,7 @@ class Program {
     const std::string whole = folder_.file("whole.o"), partial = folder_.file("partial.o");
     device::PipelineRequest request;
     request.kernel = {library, kernel, {}};
-    const auto slots = device::argument_slots(*library->find(kernel), *library, {});
+    const auto slots = device::argument_slots(*library->find(kernel), {});
     for (const auto& path : {whole, partial}) {
       variant.is_partial = path == partial;
       auto object = object_code(request, slots, &variant, processor);

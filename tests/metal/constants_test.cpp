@@ -1,3 +1,5 @@
+#include <metalloid/compiler.hpp>
+
 #include "metal_program.hpp"
 
 namespace {
@@ -140,6 +142,35 @@ TEST_F(Constants, GiveDifferentPipelinesFromOneFunction) {
   const auto ten = pipeline(specialised("product"));
   EXPECT_EQ(run<int>(two, 3), (std::vector{0, 2, 4}));
   EXPECT_EQ(run<int>(ten, 3), (std::vector{0, 10, 20}));
+}
+
+// As those of MLX's two kinds of attention.
+TEST_F(Constants, OfOneNameAreEachLibrarysOwnWhenLibrariesAreMerged) {
+  const auto source = [](const std::string& name, int index) {
+    return "constant bool masked [[function_constant(" + std::to_string(index) + ")]];\n" + "kernel void " + name +
+           "(device int* out [[buffer(0)]], device int* mask [[buffer(1), function_constant(masked)]],\n"
+           "uint i [[thread_position_in_grid]]) { out[i] = masked ? 1 : 2; }";
+  };
+  std::vector<std::shared_ptr<metalloid::Library>> libraries;
+  for (const auto& [name, index] : {std::pair{"first", 20}, std::pair{"second", 300}})
+    libraries.push_back(metalloid::compile(source(name, index)).library);
+  const auto merged = metalloid::merge(libraries);
+  ASSERT_TRUE(merged) << merged.error();
+  const auto bytes = (*merged)->serialise();
+  ASSERT_TRUE(bytes) << bytes.error();
+  dispatch_data_t data = dispatch_data_create(bytes->data(), bytes->size(), nullptr, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
+  NS::Error* error = nullptr;
+  const auto library = NS::TransferPtr(device->newLibrary(data, &error));
+  dispatch_release(data);
+  ASSERT_TRUE(library) << text(error);
+  for (const auto& [name, index] : {std::pair{"first", 20}, std::pair{"second", 300}}) {
+    values->reset();
+    set(false, MTL::DataTypeBool, static_cast<NS::UInteger>(index));
+    const auto function = NS::TransferPtr(library->newFunction(string(name), values.get(), &error));
+    ASSERT_TRUE(function) << text(error);
+    EXPECT_EQ(function->functionConstantsDictionary()->count(), 1u);
+    EXPECT_EQ(run<int>(pipeline(function), 2), (std::vector{2, 2}));
+  }
 }
 
 }  // namespace

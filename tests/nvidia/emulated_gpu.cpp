@@ -158,7 +158,7 @@ EmulatedGpu::EmulatedGpu(const std::shared_ptr<const Library>& library, const st
                          const Architecture& architecture) {
   device::PipelineRequest request;
   request.kernel = {library, kernel, {}};
-  slots_ = device::argument_slots(*library->find(kernel), *library, {});
+  slots_ = device::argument_slots(*library->find(kernel), {});
   auto machine = checked(lower::make_machine(architecture));
   auto context = std::make_unique<llvm::LLVMContext>();
   auto lowered = checked(lower::lower_kernel(*context, request, slots_, architecture, {}, *machine));

@@ -38,7 +38,7 @@ TEST_P(Ptx, IsMadeOfEveryKernelAndTakenByTheAssembler) {
     if (function.kind != FunctionKind::kernel) continue;
     device::PipelineRequest request;
     request.kernel = {*library, function.name, {}};
-    const auto slots = device::argument_slots(function, **library, {});
+    const auto slots = device::argument_slots(function, {});
     for (const Assumptions& assumptions : {Assumptions{}, Assumptions{.is_even = true, .are_buffers_apart = true}}) {
       auto kernel = compile(request, slots, architecture, assumptions);
       ASSERT_TRUE(kernel) << function.name << ": " << kernel.error();
@@ -75,7 +75,7 @@ TEST(PtxOfTextures, GrowsLittleWithEverySample) {
     if (!library) throw std::runtime_error(library.error());
     device::PipelineRequest request;
     request.kernel = {*library, "filter", {}};
-    const auto slots = device::argument_slots((*library)->functions().front(), **library, {});
+    const auto slots = device::argument_slots((*library)->functions().front(), {});
     auto kernel = compile(request, slots, Architecture{90}, {});
     if (!kernel) throw std::runtime_error(kernel.error());
     return kernel->ptx.size();

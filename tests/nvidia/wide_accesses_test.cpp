@@ -143,7 +143,7 @@ CompiledKernel compiled(const std::string& source, bool are_buffers_apart) {
   const Function& kernel = (*library)->functions().back();
   device::PipelineRequest request;
   request.kernel = {*library, kernel.name, {}};
-  auto code = compile(request, device::argument_slots(kernel, **library, {}), {90},
+  auto code = compile(request, device::argument_slots(kernel, {}), {90},
                       {.is_even = true, .are_buffers_apart = are_buffers_apart});
   EXPECT_TRUE(code) << code.error();
   return *code;
