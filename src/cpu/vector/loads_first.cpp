@@ -247,7 +247,9 @@ bool loads_first(llvm::Function& function, const ShapeAnalysis& shapes) {
       found.push_back({&block, std::move(*plan)});
   bool any = false;
   for (auto& [block, plan] : found) {
-    if (!shapes.is_masked(block) && nothing_happens_before(*plan.stores.front().access)) {
+    if (plan.pairs.empty()) {  // of other memory
+      bring_before(plan.loads, *plan.stores.front().access);
+    } else if (!shapes.is_masked(block) && nothing_happens_before(*plan.stores.front().access)) {
       start_again_if_near(*block, plan);
     } else if (block->size() <= most_copied) {
       make_ways(*block, plan);

@@ -220,8 +220,11 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       analysis = std::make_unique<Analysis>(entry, variant);
       return success();
     };
-    if (loads_first(entry, analysis->shapes))
+    if (loads_first(entry, analysis->shapes)) {
+      passes.forget();
+      passes.run(entry, "early-cse");  // no store is between two loads of one place any more
       if (auto valid = start_over(); !valid) return Error{valid.error()};
+    }
     has_split_divisions = split_divisions(entry, analysis->loops, analysis->shapes, variant.width);
     if (has_split_divisions)
       if (auto valid = start_over(); !valid) return Error{valid.error()};

@@ -89,3 +89,28 @@ kernel void limits_of_threadgroups(device const float* in, device float* out, co
   threadgroup_barrier(mem_flags::mem_threadgroup);
   out[i] = shared[127 - local];
 }
+
+// From a buffer to threadgroup memory, several numbers of each byte.
+//@ buffer uchar random 8N
+//@ buffer float random N
+//@ buffer float zeros 16N
+//@ grid 256 group 64
+//@ grid 64 group 32
+kernel void unpacked(device const uchar* in, device const float* scales, device float* out,
+                     uint group [[threadgroup_position_in_grid]], uint size [[threads_per_threadgroup]],
+                     ushort index [[thread_index_in_threadgroup]]) {
+  threadgroup float shared[64 * 20];
+  const long first = group * size;
+  device const uchar* from = in + (first + index) * 8;
+  threadgroup float* to = shared + index / 2 * 36 + index % 2 * 16;
+  const float scale = scales[first + index];
+  for (int j = 0; j < 8; ++j) {
+    to[2 * j] = scale * (from[j] & 15);
+    to[2 * j + 1] = scale * (from[j] >> 4);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint j = 0; j < 16; ++j) {
+    const uint place = (j * size + index) / 16;
+    out[first * 16 + j * size + index] = shared[place / 2 * 36 + place % 2 * 16 + (j * size + index) % 16];
+  }
+}
