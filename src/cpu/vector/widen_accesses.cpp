@@ -57,8 +57,7 @@ llvm::Value* Widener::lane_address(llvm::Value* first, const Shape& shape, unsig
   if (const int64_t steps = shape.factor_step(lane))
     address = builder_.CreatePtrAdd(
         address, builder_.CreateMul(factor_of(shape), builder_.getInt64(static_cast<uint64_t>(steps))));
-  const int64_t step = shape.step(lane);
-  return step == 0 ? address : builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(step)));
+  return behind(address, shape.step(lane));
 }
 
 llvm::Value* Widener::part_of(llvm::Value* vector, unsigned first, unsigned count) {
@@ -74,9 +73,6 @@ llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
 
 // So many bytes behind the pointers, one by one: those of a shape are sums with constants.
 llvm::SmallVector<llvm::Value*> Widener::addresses_of_lanes(llvm::Value* pointer, int64_t offset) {
-  const auto behind = [&](llvm::Value* address, int64_t bytes) {
-    return builder_.CreatePtrAdd(address, builder_.getInt64(static_cast<uint64_t>(bytes)));
-  };
   llvm::SmallVector<llvm::Value*> addresses;
   if (mask_) {
     llvm::Value* distance = builder_.getInt64(static_cast<uint64_t>(offset));

@@ -113,8 +113,7 @@ void Widener::load_with_neighbours(llvm::LoadInst& load, const Shape& shape) {
       return load_chunks(load, neighbours, [&](int64_t offset) {
         llvm::SmallVector<llvm::Value*> addresses;
         for (unsigned lane = 0; lane < width_; ++lane)
-          addresses.push_back(builder_.CreatePtrAdd(lane_address(first, shape, lane),
-                                                    builder_.getInt64(static_cast<uint64_t>(offset))));
+          addresses.push_back(behind(lane_address(first, shape, lane), offset));
         return addresses;
       });
     };
@@ -203,9 +202,7 @@ llvm::Value* Widener::load_windows(llvm::LoadInst& load, const Shape& shape, llv
 // each member, its scalars in all lanes; for a load of a vector, of each of its elements.
 Components Widener::load_rows(llvm::LoadInst& load, const Neighbours& neighbours, const Shape& shape,
                               const Rows& rows) {
-  llvm::Value* first = scalar(load.getPointerOperand());
-  if (neighbours.distance != 0)
-    first = builder_.CreatePtrAdd(first, builder_.getInt64(static_cast<uint64_t>(neighbours.distance)));
+  llvm::Value* first = behind(scalar(load.getPointerOperand()), neighbours.distance);
   llvm::SmallVector<Components> loaded;
   for (unsigned lane = 0; lane < shape.offsets.size(); lane += rows.lanes)
     loaded.push_back(load_row(load, neighbours, rows, lane_address(first, shape, lane),
