@@ -1,7 +1,6 @@
 #include "cpu/vector/widener.hpp"
 
 #include <llvm/IR/CFG.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
@@ -68,8 +67,6 @@ llvm::Function* Widener::widen(std::string& problem) {
   }
   make_slots();
   builder_.SetInsertPoint(entry_);
-  for (const auto& [block, slot] : mask_slots_)
-    builder_.CreateStore(llvm::Constant::getNullValue(slot->getAllocatedType()), slot);
   if (variant_.is_partial) {
     llvm::Value* state = new_->getArg(0);
     llvm::Value* count = builder_.CreateLoad(
@@ -90,6 +87,7 @@ llvm::Function* Widener::widen(std::string& problem) {
     }
   }
   llvm::DominatorTree dominators(*new_);
+  expect_nobody_yet(dominators);
   llvm::erase_if(promoted_, [](llvm::AllocaInst* slot) { return !llvm::isAllocaPromotable(slot); });
   llvm::PromoteMemToReg(promoted_, dominators);
   return new_;
@@ -288,7 +286,6 @@ void Widener::widen_block(llvm::BasicBlock* block) {
   lanes_.clear();
   remembered_.clear();
   mask_ = nullptr;
-  if (loops_.isLoopHeader(block)) start_loop(block);
   load_mask(block);
   if (shapes_.is_masked(block) && !may_run_empty(block)) skip_if_empty(block);
   for (llvm::Instruction& instruction : *block)
@@ -296,14 +293,32 @@ void Widener::widen_block(llvm::BasicBlock* block) {
   leave(block);
 }
 
-// What lanes bring from different blocks of the last iteration is of no use in this one.
-void Widener::start_loop(llvm::BasicBlock* header) {
-  for (const llvm::BasicBlock* block : loops_.getLoopFor(header)->blocks())
-    if (!loops_.isLoopHeader(block) && block->hasNPredecessorsOrMore(2))
+// No lane is on its way to a block, nor has brought anything, where all ways to it begin. That is not in loops that the
+// block is behind: lanes of earlier iterations wait there for the others.
+void Widener::expect_nobody_yet(const llvm::DominatorTree& dominators) {
+  const llvm::LoopInfo loops(dominators);
+  const auto start = [&](const llvm::BasicBlock* block, llvm::AllocaInst* slot, llvm::Constant* value) {
+    llvm::BasicBlock* beginning = blocks_[block];
+    if (!dominators.isReachableFromEntry(beginning)) return;
+    for (llvm::User* user : slot->users())
+      if (auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+          store && dominators.isReachableFromEntry(store->getParent()))
+        beginning = dominators.findNearestCommonDominator(beginning, store->getParent());
+    const llvm::Loop* loop = loops.getLoopFor(beginning);
+    for (; loop && !loop->contains(blocks_[block]); loop = loops.getLoopFor(beginning))
+      beginning = dominators.getNode(loop->getHeader())->getIDom()->getBlock();
+    const bool is_behind_slots = beginning != entry_;
+    new llvm::StoreInst(value, slot,
+                        is_behind_slots ? beginning->getFirstInsertionPt() : entry_->getTerminator()->getIterator());
+  };
+  for (const auto& [block, slot] : mask_slots_)
+    start(block, slot, llvm::Constant::getNullValue(slot->getAllocatedType()));
+  for (const llvm::BasicBlock* block : order_)
+    if (loops_.getLoopFor(block) && !loops_.isLoopHeader(block) && block->hasNPredecessorsOrMore(2))
       for (const llvm::PHINode& phi : block->phis())
         if (!shapes_.is_known(&phi))
           for (llvm::AllocaInst* slot : slots_[&phi])
-            builder_.CreateStore(llvm::PoisonValue::get(slot->getAllocatedType()), slot);
+            start(block, slot, llvm::PoisonValue::get(slot->getAllocatedType()));
 }
 
 void Widener::load_mask(llvm::BasicBlock* block) {
@@ -313,7 +328,7 @@ void Widener::load_mask(llvm::BasicBlock* block) {
   }
   llvm::AllocaInst* slot = mask_slots_[block];
   mask_ = load_slot(slot);
-  builder_.CreateStore(llvm::Constant::getNullValue(slot->getAllocatedType()), slot);
+  if (loops_.isLoopHeader(block)) builder_.CreateStore(llvm::Constant::getNullValue(slot->getAllocatedType()), slot);
 }
 
 // Blocks that do nothing but compute may run for no lane; testing would cost more.

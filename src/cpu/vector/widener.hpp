@@ -17,6 +17,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -51,7 +52,7 @@ class Widener {
   // Control flow.
   void make_slots();
   void widen_block(llvm::BasicBlock* block);
-  void start_loop(llvm::BasicBlock* header);
+  void expect_nobody_yet(const llvm::DominatorTree& dominators);
   void load_mask(llvm::BasicBlock* block);
   void skip_if_empty(llvm::BasicBlock* block);
   bool may_run_empty(const llvm::BasicBlock* block) const;
