@@ -336,14 +336,18 @@ class AccessFunction {
       builder_.CreateStore(llvm::Constant::getNullValue(vector_of(byte)), success);
     }
     const bool is_exchange = llvm::isa<llvm::AtomicCmpXchgInst>(access_);
-    loop_over_lanes(builder_, bits(), [&](llvm::Value* lane) {
-      llvm::Value* result = emit_one(operands_of(lane, builder_.CreateAnd(lane, parts_of_counter - 1)));
-      if (!gives_value_) return;
-      builder_.CreateStore(is_exchange ? builder_.CreateExtractValue(result, 0) : result,
-                           builder_.CreateInBoundsGEP(type_, old, lane));
-      if (is_exchange)
-        builder_.CreateStore(builder_.CreateZExt(builder_.CreateExtractValue(result, 1), byte),
-                             builder_.CreateInBoundsGEP(byte, success, lane));
+    loop_over_lanes(builder_, bits(), [&](llvm::Value* lane, llvm::Value* left) -> llvm::Value* {
+      const auto of_lane = operands_of(lane, builder_.CreateAnd(lane, parts_of_counter - 1));
+      llvm::Value* result = emit_one(of_lane);
+      if (!gives_value_) return left;
+      llvm::Value* found = is_exchange ? builder_.CreateExtractValue(result, 0) : result;
+      builder_.CreateStore(found, builder_.CreateInBoundsGEP(type_, old, lane));
+      if (!is_exchange) return left;
+      llvm::Value* succeeded = builder_.CreateExtractValue(result, 1);
+      builder_.CreateStore(builder_.CreateZExt(succeeded, byte), builder_.CreateInBoundsGEP(byte, success, lane));
+      if (places && indices_->isPointerTy()) return left;  // they are not there for all lanes
+      return fail_together(left, succeeded, found, old,
+                           places ? element(index_type(), places, lane) : of_lane[pointer_operand(access_)]);
     });
     if (!gives_value_) {
       builder_.CreateRetVoid();
@@ -356,6 +360,34 @@ class AccessFunction {
       values = builder_.CreateInsertValue(both, exchanged, 1);
     }
     builder_.CreateRet(values);
+  }
+
+  // Of the lanes that are left, others that would exchange a value in the same place, and expect none that is there,
+  // fail as this one did. Where all lanes of a group update one place, and those that fail try again, each would
+  // otherwise fail as often as there are lanes before it.
+  llvm::Value* fail_together(llvm::Value* left, llvm::Value* succeeded, llvm::Value* found, llvm::Value* all_found,
+                             llvm::Value* place) {
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    auto* failed = llvm::BasicBlock::Create(module_.getContext(), "failed", function_);
+    auto* after = llvm::BasicBlock::Create(module_.getContext(), "after", function_);
+    builder_.CreateCondBr(succeeded, after, failed);
+    builder_.SetInsertPoint(failed);
+    llvm::Value* expected = function_->getArg(1);
+    if (is_passed_once_[1]) expected = builder_.CreateVectorSplat(width_, expected);
+    llvm::Value* there = places_ ? indices() : function_->getArg(0);
+    llvm::Value* fail = builder_.CreateAnd(
+        builder_.CreateICmpEQ(there, builder_.CreateVectorSplat(width_, place)),
+        builder_.CreateAnd(builder_.CreateICmpNE(expected, builder_.CreateVectorSplat(width_, found)),
+                           builder_.CreateBitCast(left, vector_of(builder_.getInt1Ty()))));
+    llvm::Value* others = builder_.CreateLoad(vector_of(type_), all_found);
+    builder_.CreateStore(builder_.CreateSelect(fail, builder_.CreateVectorSplat(width_, found), others), all_found);
+    llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateNot(builder_.CreateBitCast(fail, left->getType())));
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+    llvm::PHINode* result = builder_.CreatePHI(left->getType(), 2);
+    result->addIncoming(left, before);
+    result->addIncoming(rest, failed);
+    return result;
   }
 
   // The access of one lane. Its value, if it has one.

@@ -23,10 +23,19 @@ double longest_of(unsigned width) {
   return 1 + 0.3 * std::log2(static_cast<double>(width));
 }
 
+// Whether it is left when an atomic exchange has succeeded, which it mostly does at once.
+bool tries_again(const llvm::Loop& loop) {
+  const llvm::BasicBlock* exiting = loop.getExitingBlock();
+  const auto* branch = exiting ? llvm::dyn_cast<llvm::BranchInst>(exiting->getTerminator()) : nullptr;
+  const auto* part =
+      branch && branch->isConditional() ? llvm::dyn_cast<llvm::ExtractValueInst>(branch->getCondition()) : nullptr;
+  return part && llvm::isa<llvm::AtomicCmpXchgInst>(part->getAggregateOperand()) && loop.contains(part);
+}
+
 // Whether lanes stay in a loop as long as each likes. Where they count in step, as in `for (i = lane; i < n; i += 32)`,
 // they leave at the same time or an iteration apart.
 bool has_lanes_of_own(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
-  if (!shapes.is_divergent_loop(&loop)) return false;
+  if (!shapes.is_divergent_loop(&loop) || tries_again(loop)) return false;
   llvm::SmallVector<llvm::BasicBlock*> exits;
   loop.getExitingBlocks(exits);
   return llvm::any_of(exits, [&](const llvm::BasicBlock* block) {
@@ -95,7 +104,7 @@ void Frequencies::find_trips(const llvm::LoopInfo& loops, llvm::ScalarEvolution&
     for (const llvm::BasicBlock* before : llvm::predecessors(loop->getHeader()))
       if (!loop->contains(before)) entered += alone_[before];
     const double guess = entered > 0 ? std::max(1.0, alone_[loop->getHeader()] / entered) : 1;
-    const unsigned known = evolution.getSmallConstantTripCount(loop);
+    const unsigned known = tries_again(*loop) ? 1 : evolution.getSmallConstantTripCount(loop);
     trips_[loop] = std::min(known ? known : guess, most_trips);
     scales[loop] = trips_[loop] / guess * (loop->getParentLoop() ? scales[loop->getParentLoop()] : 1);
   }

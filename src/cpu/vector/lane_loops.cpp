@@ -38,17 +38,25 @@ llvm::Function* function_beside(const llvm::Function& user, const std::string& n
 }
 
 void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body) {
+  loop_over_lanes(builder, bits, [&](llvm::Value* lane, llvm::Value* left) {
+    body(lane);
+    return left;
+  });
+}
+
+void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits,
+                     llvm::function_ref<llvm::Value*(llvm::Value* lane, llvm::Value* left)> body) {
   llvm::BasicBlock* before = builder.GetInsertBlock();
   auto *loop = llvm::BasicBlock::Create(builder.getContext(), "lane", before->getParent()),
        *after = llvm::BasicBlock::Create(builder.getContext(), "lanes.end", before->getParent());
   builder.CreateCondBr(builder.CreateIsNull(bits), after, loop);
   builder.SetInsertPoint(loop);
-  llvm::PHINode* left = builder.CreatePHI(bits->getType(), 2);
-  left->addIncoming(bits, before);
-  llvm::Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
-  body(builder.CreateZExtOrTrunc(lane, builder.getInt64Ty()));
-  llvm::Value* rest = builder.CreateAnd(left, builder.CreateSub(left, llvm::ConstantInt::get(bits->getType(), 1)));
-  left->addIncoming(rest, builder.GetInsertBlock());
+  llvm::PHINode* now = builder.CreatePHI(bits->getType(), 2);
+  now->addIncoming(bits, before);
+  llvm::Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, now, builder.getTrue());
+  llvm::Value* left = builder.CreateAnd(now, builder.CreateSub(now, llvm::ConstantInt::get(bits->getType(), 1)));
+  llvm::Value* rest = body(builder.CreateZExtOrTrunc(lane, builder.getInt64Ty()), left);
+  now->addIncoming(rest, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateIsNull(rest), after, loop);
   builder.SetInsertPoint(after);
 }

@@ -20,6 +20,10 @@ llvm::Function* function_beside(const llvm::Function& user, const std::string& n
 // it.
 void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body);
 
+// The same, where the body says which of the bits that are left, above the lane's own, are still to come.
+void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits,
+                     llvm::function_ref<llvm::Value*(llvm::Value* lane, llvm::Value* left)> body);
+
 // The same for all lanes, several in a round: `place` is the lane's in its round, of up to eight.
 void count_lanes(llvm::IRBuilder<>& builder, unsigned width,
                  llvm::function_ref<void(llvm::Value* lane, unsigned place)> body);
