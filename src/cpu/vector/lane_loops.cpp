@@ -22,6 +22,19 @@ llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
   return place;
 }
 
+struct Ways {
+  llvm::BasicBlock *all, *some;
+};
+
+// Where all lanes are there, what they need is taken from registers, not from memory.
+Ways ways_by(llvm::IRBuilder<>& builder, llvm::Value* bits) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  const Ways ways = {llvm::BasicBlock::Create(builder.getContext(), "all", function),
+                     llvm::BasicBlock::Create(builder.getContext(), "some", function)};
+  builder.CreateCondBr(builder.CreateIsNull(builder.CreateNot(bits)), ways.all, ways.some);
+  return ways;
+}
+
 }  // namespace
 
 llvm::Function* function_beside(const llvm::Function& user, const std::string& name, llvm::Type* result,
@@ -89,6 +102,15 @@ llvm::Function* gather_function(llvm::Function& user, llvm::Type* scalar, unsign
   llvm::Function* function = function_beside(
       user, name, values, {llvm::FixedVectorType::get(pointer, width), llvm::IntegerType::get(context, width)});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  const Ways ways = ways_by(builder, function->getArg(1));
+  builder.SetInsertPoint(ways.all);
+  llvm::Value* loaded = llvm::PoisonValue::get(values);
+  for (unsigned l = 0; l < width; ++l) {
+    llvm::Value* address = builder.CreateExtractElement(function->getArg(0), l);
+    loaded = builder.CreateInsertElement(loaded, builder.CreateAlignedLoad(scalar, address, alignment), l);
+  }
+  builder.CreateRet(loaded);
+  builder.SetInsertPoint(ways.some);
   llvm::Value* addresses = in_memory(builder, function->getArg(0));
   llvm::Value* results = in_memory(builder, llvm::Constant::getNullValue(values));
   loop_over_lanes(builder, function->getArg(1), [&](llvm::Value* lane) {
@@ -110,6 +132,13 @@ llvm::Function* scatter_function(llvm::Function& user, llvm::Type* scalar, unsig
                       {llvm::FixedVectorType::get(scalar, width), llvm::FixedVectorType::get(pointer, width),
                        llvm::IntegerType::get(context, width)});
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  const Ways ways = ways_by(builder, function->getArg(2));
+  builder.SetInsertPoint(ways.all);
+  for (unsigned l = 0; l < width; ++l)
+    builder.CreateAlignedStore(builder.CreateExtractElement(function->getArg(0), l),
+                               builder.CreateExtractElement(function->getArg(1), l), alignment);
+  builder.CreateRetVoid();
+  builder.SetInsertPoint(ways.some);
   llvm::Value* values = in_memory(builder, function->getArg(0));
   llvm::Value* addresses = in_memory(builder, function->getArg(1));
   loop_over_lanes(builder, function->getArg(2), [&](llvm::Value* lane) {

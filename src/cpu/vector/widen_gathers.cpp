@@ -184,61 +184,52 @@ Components Widener::gather_words(llvm::LoadInst& load, const Neighbours& neighbo
 Components Widener::gather(llvm::LoadInst& load, llvm::Value* pointers) {
   note(load, Hindrance::gather);
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
-  llvm::Type* flat = vector_of(builder_.getPtrTy());
-  const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
-  const bool is_part =
-      (access.scalar_bytes < 4) && access.alignment.value() >= static_cast<uint64_t>(access.scalar_bytes);
+  const bool is_bit = access.scalar->getPrimitiveSizeInBits() % 8 != 0 && !access.scalar->isPointerTy();
+  llvm::Type* scalar = is_bit ? builder_.getInt8Ty() : access.scalar;
   Components result;
-  const auto at = [&](unsigned i) {
-    return i == 0 ? pointers
-                  : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
-                                       builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
-  };
-  if (access.scalar->getPrimitiveSizeInBits() % 8 != 0 && !access.scalar->isPointerTy()) {
-    for (unsigned i = 0; i < access.count; ++i) {
-      llvm::Value* bytes = builder_.CreateCall(gather_function(*new_, builder_.getInt8Ty(), width_, llvm::Align(1)),
-                                               {builder_.CreateAddrSpaceCast(at(i), flat), emission().mask_bits()});
-      result.push_back(builder_.CreateTrunc(bytes, vector_of(access.scalar)));
-    }
-    return result;
-  }
-  const bool by_loads = is_word && loads_beat_gathers();
-  if (load.isVolatile() || !has_mask_registers_ || by_loads || (!is_word && !is_part)) {
-    for (unsigned i = 0; i < access.count; ++i) {
-      if ((has_mask_registers_ && !by_loads) || load.isVolatile() || access.scalar_bytes > 8 || is_unlikely_) {
-        result.push_back(builder_.CreateCall(gather_function(*new_, access.scalar, width_, access.alignment),
-                                             {builder_.CreateAddrSpaceCast(at(i), flat), emission().mask_bits()}));
-        continue;
-      }
-      llvm::Value* safe = safe_pointers(at(i));
-      llvm::Value* lanes = llvm::PoisonValue::get(vector_of(access.scalar));
-      for (unsigned l = 0; l < width_; ++l)
-        lanes = builder_.CreateInsertElement(
-            lanes, builder_.CreateAlignedLoad(access.scalar, builder_.CreateExtractElement(safe, l), access.alignment),
-            l);
-      result.push_back(lanes);
-    }
-    return result;
-  }
   for (unsigned i = 0; i < access.count; ++i) {
-    if (is_word) {
-      result.push_back(builder_.CreateMaskedGather(vector_of(access.scalar), at(i), access.alignment, mask(),
-                                                   llvm::Constant::getNullValue(vector_of(access.scalar))));
-      continue;
-    }
-    llvm::Value* address = builder_.CreatePtrToInt(at(i), vector_of(builder_.getInt64Ty()));
-    llvm::Value* in_word = builder_.CreateTrunc(
-        builder_.CreateShl(builder_.CreateAnd(address, 3), llvm::ConstantInt::get(address->getType(), 3)),
-        vector_of(builder_.getInt32Ty()));
-    llvm::Value* words = builder_.CreateMaskedGather(
-        vector_of(builder_.getInt32Ty()),
-        builder_.CreateIntToPtr(builder_.CreateAnd(address, ~uint64_t{3}), pointers->getType()), llvm::Align(4), mask(),
-        llvm::Constant::getNullValue(vector_of(builder_.getInt32Ty())));
-    llvm::Type* bits = builder_.getIntNTy(static_cast<unsigned>(access.scalar_bytes) * 8);
-    llvm::Value* part = builder_.CreateTrunc(builder_.CreateLShr(words, in_word), vector_of(bits));
-    result.push_back(builder_.CreateBitCast(part, vector_of(access.scalar)));
+    llvm::Value* addresses =
+        i == 0 ? pointers
+               : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
+                                    builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
+    llvm::Value* loaded = gather_scalars(load, scalar, access, addresses);
+    result.push_back(is_bit ? builder_.CreateTrunc(loaded, vector_of(access.scalar)) : loaded);
   }
   return result;
+}
+
+llvm::Value* Widener::gather_scalars(const llvm::LoadInst& load, llvm::Type* scalar, const Access& access,
+                                     llvm::Value* addresses) {
+  const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
+  const bool is_part =
+      access.scalar_bytes < 4 && access.alignment.value() >= static_cast<uint64_t>(access.scalar_bytes);
+  const bool can_be_in_full = !load.isVolatile() && access.scalar_bytes <= 8 && !is_unlikely_;
+  if (can_be_in_full && (!has_mask_registers_ || loads_beat_gathers())) {
+    llvm::Value* safe = safe_pointers(addresses);
+    llvm::Value* lanes = llvm::PoisonValue::get(vector_of(scalar));
+    for (unsigned l = 0; l < width_; ++l)
+      lanes = builder_.CreateInsertElement(
+          lanes, builder_.CreateAlignedLoad(scalar, builder_.CreateExtractElement(safe, l), access.alignment), l);
+    return lanes;
+  }
+  if (load.isVolatile() || !has_mask_registers_ || (!is_word && !is_part))
+    return builder_.CreateCall(
+        gather_function(*new_, scalar, width_, access.alignment),
+        {builder_.CreateAddrSpaceCast(addresses, vector_of(builder_.getPtrTy())), emission().mask_bits()});
+  if (is_word)
+    return builder_.CreateMaskedGather(vector_of(scalar), addresses, access.alignment, mask(),
+                                       llvm::Constant::getNullValue(vector_of(scalar)));
+  llvm::Type* word = builder_.getInt32Ty();
+  llvm::Value* numbers = builder_.CreatePtrToInt(addresses, vector_of(builder_.getInt64Ty()));
+  llvm::Value* in_word = builder_.CreateTrunc(
+      builder_.CreateShl(builder_.CreateAnd(numbers, 3), llvm::ConstantInt::get(numbers->getType(), 3)),
+      vector_of(word));
+  llvm::Value* words = builder_.CreateMaskedGather(
+      vector_of(word), builder_.CreateIntToPtr(builder_.CreateAnd(numbers, ~uint64_t{3}), addresses->getType()),
+      llvm::Align(4), mask(), llvm::Constant::getNullValue(vector_of(word)));
+  llvm::Type* bits = builder_.getIntNTy(static_cast<unsigned>(access.scalar_bytes) * 8);
+  llvm::Value* part = builder_.CreateTrunc(builder_.CreateLShr(words, in_word), vector_of(bits));
+  return builder_.CreateBitCast(part, vector_of(scalar));
 }
 
 }  // namespace metalloid::cpu::vector

@@ -304,7 +304,7 @@ void Widener::scatter(llvm::StoreInst& store) {
                                : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
                                                     builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
     const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
-    if (is_word && !store.isVolatile() && loads_beat_gathers()) {
+    if (access.scalar_bytes <= 8 && !store.isVolatile() && loads_beat_gathers()) {
       const auto addresses = addresses_of_lanes(store.getPointerOperand(), i * access.scalar_bytes);
       for (unsigned l = 0; l < width_; ++l)
         builder_.CreateAlignedStore(builder_.CreateExtractElement(value, l), addresses[l], access.alignment);

@@ -158,6 +158,8 @@ class Widener {
   llvm::Value* part_of(llvm::Value* vector, unsigned first, unsigned count);
   llvm::Value* concatenated(llvm::SmallVector<llvm::Value*> parts);
   Components gather(llvm::LoadInst& load, llvm::Value* pointers);
+  llvm::Value* gather_scalars(const llvm::LoadInst& load, llvm::Type* scalar, const Access& access,
+                              llvm::Value* addresses);
   Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
   void scatter(llvm::StoreInst& store);
   llvm::SmallVector<llvm::Value*> addresses_of_lanes(llvm::Value* pointer, int64_t offset);
