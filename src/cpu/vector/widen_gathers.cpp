@@ -180,38 +180,41 @@ Components Widener::gather_words(llvm::LoadInst& load, const Neighbours& neighbo
   return result;
 }
 
-// A byte or a half-word is gathered with the word it is in, which is in the same page.
 Components Widener::gather(llvm::LoadInst& load, llvm::Value* pointers) {
   note(load, Hindrance::gather);
   const Access access = access_of(load.getType(), load.getAlign(), layout_);
   const bool is_bit = access.scalar->getPrimitiveSizeInBits() % 8 != 0 && !access.scalar->isPointerTy();
   llvm::Type* scalar = is_bit ? builder_.getInt8Ty() : access.scalar;
+  const bool can_be_in_full = !load.isVolatile() && access.scalar_bytes <= 8 && !is_unlikely_;
+  const bool in_full = can_be_in_full && (!has_mask_registers_ || loads_beat_gathers());
   Components result;
   for (unsigned i = 0; i < access.count; ++i) {
     llvm::Value* addresses =
         i == 0 ? pointers
                : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
                                     builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
-    llvm::Value* loaded = gather_scalars(load, scalar, access, addresses);
+    llvm::Value* loaded =
+        in_full ? load_each(scalar, access, addresses) : gather_scalars(load, scalar, access, addresses);
     result.push_back(is_bit ? builder_.CreateTrunc(loaded, vector_of(access.scalar)) : loaded);
   }
   return result;
 }
 
+llvm::Value* Widener::load_each(llvm::Type* scalar, const Access& access, llvm::Value* addresses) {
+  llvm::Value* safe = safe_pointers(addresses);
+  llvm::Value* lanes = llvm::PoisonValue::get(vector_of(scalar));
+  for (unsigned l = 0; l < width_; ++l)
+    lanes = builder_.CreateInsertElement(
+        lanes, builder_.CreateAlignedLoad(scalar, builder_.CreateExtractElement(safe, l), access.alignment), l);
+  return lanes;
+}
+
+// A byte or a half-word is gathered with the word it is in, which is in the same page.
 llvm::Value* Widener::gather_scalars(const llvm::LoadInst& load, llvm::Type* scalar, const Access& access,
                                      llvm::Value* addresses) {
   const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
   const bool is_part =
       access.scalar_bytes < 4 && access.alignment.value() >= static_cast<uint64_t>(access.scalar_bytes);
-  const bool can_be_in_full = !load.isVolatile() && access.scalar_bytes <= 8 && !is_unlikely_;
-  if (can_be_in_full && (!has_mask_registers_ || loads_beat_gathers())) {
-    llvm::Value* safe = safe_pointers(addresses);
-    llvm::Value* lanes = llvm::PoisonValue::get(vector_of(scalar));
-    for (unsigned l = 0; l < width_; ++l)
-      lanes = builder_.CreateInsertElement(
-          lanes, builder_.CreateAlignedLoad(scalar, builder_.CreateExtractElement(safe, l), access.alignment), l);
-    return lanes;
-  }
   if (load.isVolatile() || !has_mask_registers_ || (!is_word && !is_part))
     return builder_.CreateCall(
         gather_function(*new_, scalar, width_, access.alignment),

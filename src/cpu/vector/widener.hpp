@@ -158,6 +158,7 @@ class Widener {
   llvm::Value* part_of(llvm::Value* vector, unsigned first, unsigned count);
   llvm::Value* concatenated(llvm::SmallVector<llvm::Value*> parts);
   Components gather(llvm::LoadInst& load, llvm::Value* pointers);
+  llvm::Value* load_each(llvm::Type* scalar, const Access& access, llvm::Value* addresses);
   llvm::Value* gather_scalars(const llvm::LoadInst& load, llvm::Type* scalar, const Access& access,
                               llvm::Value* addresses);
   Components gather(llvm::LoadInst& load) { return gather(load, vector(load.getPointerOperand())); }
