@@ -362,9 +362,9 @@ class AccessFunction {
     builder_.CreateRet(values);
   }
 
-  // Of the lanes that are left, others that would exchange a value in the same place, and expect none that is there,
-  // fail as this one did. Where all lanes of a group update one place, and those that fail try again, each would
-  // otherwise fail as often as there are lanes before it.
+  // Of the lanes that are left, others that would exchange a value in the same place fail as this one did, up to the
+  // first that expects what is there. Where all lanes of a group update one place, and those that fail try again, each
+  // would otherwise fail as often as there are lanes before it.
   llvm::Value* fail_together(llvm::Value* left, llvm::Value* succeeded, llvm::Value* found, llvm::Value* all_found,
                              llvm::Value* place) {
     llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -375,13 +375,19 @@ class AccessFunction {
     llvm::Value* expected = function_->getArg(1);
     if (is_passed_once_[1]) expected = builder_.CreateVectorSplat(width_, expected);
     llvm::Value* there = places_ ? indices() : function_->getArg(0);
-    llvm::Value* fail = builder_.CreateAnd(
-        builder_.CreateICmpEQ(there, builder_.CreateVectorSplat(width_, place)),
-        builder_.CreateAnd(builder_.CreateICmpNE(expected, builder_.CreateVectorSplat(width_, found)),
-                           builder_.CreateBitCast(left, vector_of(builder_.getInt1Ty()))));
+    const auto bits_of = [&](llvm::Value* lanes) { return builder_.CreateBitCast(lanes, left->getType()); };
+    llvm::Value* same =
+        builder_.CreateAnd(left, bits_of(builder_.CreateICmpEQ(there, builder_.CreateVectorSplat(width_, place))));
+    llvm::Value* expecting =
+        builder_.CreateAnd(same, bits_of(builder_.CreateICmpEQ(expected, builder_.CreateVectorSplat(width_, found))));
+    llvm::Value* first = builder_.CreateAnd(expecting, builder_.CreateNeg(expecting));
+    llvm::Value* before_it = builder_.CreateSub(first, llvm::ConstantInt::get(left->getType(), 1));
+    llvm::Value* fail = builder_.CreateAnd(same, before_it);
     llvm::Value* others = builder_.CreateLoad(vector_of(type_), all_found);
-    builder_.CreateStore(builder_.CreateSelect(fail, builder_.CreateVectorSplat(width_, found), others), all_found);
-    llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateNot(builder_.CreateBitCast(fail, left->getType())));
+    builder_.CreateStore(builder_.CreateSelect(builder_.CreateBitCast(fail, vector_of(builder_.getInt1Ty())),
+                                               builder_.CreateVectorSplat(width_, found), others),
+                         all_found);
+    llvm::Value* rest = builder_.CreateAnd(left, builder_.CreateNot(fail));
     builder_.CreateBr(after);
     builder_.SetInsertPoint(after);
     llvm::PHINode* result = builder_.CreatePHI(left->getType(), 2);
