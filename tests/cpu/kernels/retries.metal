@@ -108,17 +108,3 @@ kernel void arrays_of_the_lane(device const uint* in, device atomic_uint* sums, 
                                                 memory_order_relaxed));
   out[i] = parts[7];
 }
-
-// Without another try: of one SIMD-group, the first lane of each place succeeds, and the others find what it left.
-//@ buffer uint random N
-//@ buffer uint zeros 4
-//@ buffer uint zeros N
-//@ grid 32 group 32
-//@ grid 27 group 27
-kernel void one_try(device const uint* in, device atomic_uint* places, device uint* out,
-                    uint i [[thread_position_in_grid]]) {
-  uint old = in[i] / 4 % 8 == 0 ? 5 : 0;
-  const bool succeeded = atomic_compare_exchange_weak_explicit(places + in[i] % 4, &old, i + 1, memory_order_relaxed,
-                                                               memory_order_relaxed);
-  out[i] = old * 2 + succeeded;
-}
