@@ -317,15 +317,13 @@ class AccessFunction {
       return of_lane;
     };
     if (is_in_threadgroup_memory() && !gives_value_) {
-      auto *all = llvm::BasicBlock::Create(module_.getContext(), "all", function_),
-           *some = llvm::BasicBlock::Create(module_.getContext(), "some", function_);
-      builder_.CreateCondBr(builder_.CreateIsNull(builder_.CreateNot(bits())), all, some);
-      builder_.SetInsertPoint(all);
+      const Ways ways = ways_by(builder_, bits());
+      builder_.SetInsertPoint(ways.all);
       count_lanes(builder_, width_, [&](llvm::Value* lane, unsigned place) {
         emit_one(operands_of(lane, builder_.getInt64(place % parts_of_counter)));
       });
       builder_.CreateRetVoid();
-      builder_.SetInsertPoint(some);
+      builder_.SetInsertPoint(ways.some);
     }
     llvm::Type* byte = builder_.getInt8Ty();
     llvm::AllocaInst *old = nullptr, *success = nullptr;

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "cpu/vector/restarts.hpp"
+#include "cpu/vector/waiting.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -24,18 +25,19 @@ double longest_of(unsigned width) {
 }
 
 // Whether it is left when an atomic exchange has succeeded, which it mostly does at once.
-bool tries_again(const llvm::Loop& loop) {
+bool is_update(const llvm::Loop& loop) {
   const llvm::BasicBlock* exiting = loop.getExitingBlock();
   const auto* branch = exiting ? llvm::dyn_cast<llvm::BranchInst>(exiting->getTerminator()) : nullptr;
   const auto* part =
       branch && branch->isConditional() ? llvm::dyn_cast<llvm::ExtractValueInst>(branch->getCondition()) : nullptr;
-  return part && llvm::isa<llvm::AtomicCmpXchgInst>(part->getAggregateOperand()) && loop.contains(part);
+  const auto* exchange = part ? llvm::dyn_cast<llvm::AtomicCmpXchgInst>(part->getAggregateOperand()) : nullptr;
+  return exchange && loop.contains(exchange) && tries_again(*exchange, loop);
 }
 
 // Whether lanes stay in a loop as long as each likes. Where they count in step, as in `for (i = lane; i < n; i += 32)`,
 // they leave at the same time or an iteration apart.
 bool has_lanes_of_own(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
-  if (!shapes.is_divergent_loop(&loop) || tries_again(loop)) return false;
+  if (!shapes.is_divergent_loop(&loop) || is_update(loop)) return false;
   llvm::SmallVector<llvm::BasicBlock*> exits;
   loop.getExitingBlocks(exits);
   return llvm::any_of(exits, [&](const llvm::BasicBlock* block) {
@@ -104,7 +106,7 @@ void Frequencies::find_trips(const llvm::LoopInfo& loops, llvm::ScalarEvolution&
     for (const llvm::BasicBlock* before : llvm::predecessors(loop->getHeader()))
       if (!loop->contains(before)) entered += alone_[before];
     const double guess = entered > 0 ? std::max(1.0, alone_[loop->getHeader()] / entered) : 1;
-    const unsigned known = tries_again(*loop) ? 1 : evolution.getSmallConstantTripCount(loop);
+    const unsigned known = is_update(*loop) ? 1 : evolution.getSmallConstantTripCount(loop);
     trips_[loop] = std::min(known ? known : guess, most_trips);
     scales[loop] = trips_[loop] / guess * (loop->getParentLoop() ? scales[loop->getParentLoop()] : 1);
   }

@@ -22,19 +22,6 @@ llvm::Value* in_memory(llvm::IRBuilder<>& builder, llvm::Value* vector) {
   return place;
 }
 
-struct Ways {
-  llvm::BasicBlock *all, *some;
-};
-
-// Where all lanes are there, what they need is taken from registers, not from memory.
-Ways ways_by(llvm::IRBuilder<>& builder, llvm::Value* bits) {
-  llvm::Function* function = builder.GetInsertBlock()->getParent();
-  const Ways ways = {llvm::BasicBlock::Create(builder.getContext(), "all", function),
-                     llvm::BasicBlock::Create(builder.getContext(), "some", function)};
-  builder.CreateCondBr(builder.CreateIsNull(builder.CreateNot(bits)), ways.all, ways.some);
-  return ways;
-}
-
 }  // namespace
 
 llvm::Function* function_beside(const llvm::Function& user, const std::string& name, llvm::Type* result,
@@ -48,6 +35,14 @@ llvm::Function* function_beside(const llvm::Function& user, const std::string& n
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::NoInline);
   return function;
+}
+
+Ways ways_by(llvm::IRBuilder<>& builder, llvm::Value* bits) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  const Ways ways = {llvm::BasicBlock::Create(builder.getContext(), "all", function),
+                     llvm::BasicBlock::Create(builder.getContext(), "some", function)};
+  builder.CreateCondBr(builder.CreateIsNull(builder.CreateNot(bits)), ways.all, ways.some);
+  return ways;
 }
 
 void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body) {

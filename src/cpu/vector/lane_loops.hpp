@@ -16,6 +16,13 @@ namespace metalloid::cpu::vector {
 llvm::Function* function_beside(const llvm::Function& user, const std::string& name, llvm::Type* result,
                                 llvm::ArrayRef<llvm::Type*> parameters);
 
+struct Ways {
+  llvm::BasicBlock *all, *some;
+};
+
+// Ends the block by a branch to `all` if all lanes are there, which need no loop over bits then, else to `some`.
+Ways ways_by(llvm::IRBuilder<>& builder, llvm::Value* bits);
+
 // For each bit that is set in `bits`, from the lowest on: body(the lane's number, an i64). The builder goes on behind
 // it.
 void loop_over_lanes(llvm::IRBuilder<>& builder, llvm::Value* bits, llvm::function_ref<void(llvm::Value* lane)> body);

@@ -2,17 +2,15 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
-#include <llvm/IR/Instructions.h>
 
 namespace metalloid::cpu::vector {
 
-namespace {
-
-// Trying again with what was found in memory is not waiting: one lane after the other succeeds.
 bool tries_again(const llvm::AtomicCmpXchgInst& exchange, const llvm::Loop& loop) {
   const auto* expected = llvm::dyn_cast<llvm::Instruction>(exchange.getCompareOperand());
   return expected && loop.contains(expected);
 }
+
+namespace {
 
 bool reads_what_others_write(const llvm::Instruction& instruction) {
   return instruction.mayReadFromMemory() && (instruction.isAtomic() || instruction.isVolatile());

@@ -14,6 +14,7 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
 
 #include "cpu/vector/shape_analysis.hpp"
 
@@ -23,5 +24,9 @@ namespace metalloid::cpu::vector {
 // went another way, may write for; null if there is none.
 const llvm::Instruction* find_waiting(const llvm::LoopInfo& loops, const llvm::DominatorTree& dominators,
                                       const ShapeAnalysis& shapes);
+
+// Whether an exchange expects what was found in memory: trying it again is not waiting, one lane after the other
+// succeeds.
+bool tries_again(const llvm::AtomicCmpXchgInst& exchange, const llvm::Loop& loop);
 
 }  // namespace metalloid::cpu::vector

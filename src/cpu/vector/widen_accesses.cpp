@@ -75,8 +75,7 @@ llvm::Value* Widener::safe_pointers(llvm::Value* pointers) {
 llvm::SmallVector<llvm::Value*> Widener::addresses_of_lanes(llvm::Value* pointer, int64_t offset) {
   llvm::SmallVector<llvm::Value*> addresses;
   if (mask_) {
-    llvm::Value* distance = builder_.getInt64(static_cast<uint64_t>(offset));
-    llvm::Value* safe = safe_pointers(builder_.CreateGEP(builder_.getInt8Ty(), vector(pointer), distance));
+    llvm::Value* safe = safe_pointers(behind(vector(pointer), offset));
     for (unsigned l = 0; l < width_; ++l) addresses.push_back(builder_.CreateExtractElement(safe, l));
     return addresses;
   }

@@ -167,9 +167,7 @@ Components Widener::gather_words(llvm::LoadInst& load, const Neighbours& neighbo
     const unsigned at = member.place * bytes, word = at / 4;
     llvm::Value*& value = gathered[word];
     if (!value) {
-      const int64_t offset = neighbours.distance + start_of(word);
-      llvm::Value* addresses =
-          builder_.CreateGEP(builder_.getInt8Ty(), pointers, builder_.getInt64(static_cast<uint64_t>(offset)));
+      llvm::Value* addresses = behind(pointers, neighbours.distance + start_of(word));
       value =
           builder_.CreateMaskedGather(words, addresses, llvm::Align(1), mask(), llvm::Constant::getNullValue(words));
     }
@@ -189,10 +187,7 @@ Components Widener::gather(llvm::LoadInst& load, llvm::Value* pointers) {
   const bool in_full = can_be_in_full && (!has_mask_registers_ || loads_beat_gathers());
   Components result;
   for (unsigned i = 0; i < access.count; ++i) {
-    llvm::Value* addresses =
-        i == 0 ? pointers
-               : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
-                                    builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
+    llvm::Value* addresses = behind(pointers, i * access.scalar_bytes);
     llvm::Value* loaded =
         in_full ? load_each(scalar, access, addresses) : gather_scalars(load, scalar, access, addresses);
     result.push_back(is_bit ? builder_.CreateTrunc(loaded, vector_of(access.scalar)) : loaded);

@@ -299,10 +299,7 @@ void Widener::scatter(llvm::StoreInst& store) {
       scalar = builder_.getInt8Ty();
       value = builder_.CreateZExt(value, vector_of(scalar));
     }
-    llvm::Value* address = i == 0
-                               ? pointers
-                               : builder_.CreateGEP(builder_.getInt8Ty(), pointers,
-                                                    builder_.getInt64(i * static_cast<uint64_t>(access.scalar_bytes)));
+    llvm::Value* address = behind(pointers, i * access.scalar_bytes);
     const bool is_word = access.scalar_bytes == 4 || access.scalar_bytes == 8;
     if (access.scalar_bytes <= 8 && !store.isVolatile() && loads_beat_gathers()) {
       const auto addresses = addresses_of_lanes(store.getPointerOperand(), i * access.scalar_bytes);
