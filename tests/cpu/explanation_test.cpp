@@ -56,6 +56,18 @@ TEST(Explanation, NamesADivergentBranch) {
                "branch: lanes disagree", 32);
 }
 
+TEST(Explanation, NamesALoopOfOneLane) {
+  expect_named(R"(kernel void f(device float* x, constant uint& n, uint i [[thread_position_in_grid]]) {
+  x[i] += 1;
+  if (i == 0) {  // here
+    float sum = 0;
+    for (uint k = 0; k < n; ++k) sum += x[k];
+    x[0] = sum;
+  }
+})",
+               "branch: one lane runs loops", 32);
+}
+
 TEST(Explanation, NamesABranchBeforeWhichAGroupCanStartAgain) {
   expect_named(R"(kernel void f(device float* x, constant uint& n, uint i [[thread_position_in_grid]]) {
   if (i >= n) return;  // here

@@ -1,5 +1,5 @@
-// Function pointers, memory intrinsics, stores of few lanes and turns: what the passes over lane form make of small
-// functions, run on this machine.
+// Function pointers, memory intrinsics, stores of few lanes, turns and loops of one lane: what the passes over lane
+// form make of small functions, run on this machine.
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bitcode/function_pointers.hpp"
+#include "cpu/vector/lone_lanes.hpp"
 #include "cpu/vector/passes.hpp"
 #include "run_ir.hpp"
 
@@ -222,6 +223,72 @@ TEST(InsertTurns, OtherLoopsDoNot) {
   EXPECT_EQ(turns_in("%i = phi i32 [0, %0], [%j, %loop]\n %j = add i32 %i, 1\n"
                      "%x = atomicrmw add ptr %p, i32 1 monotonic\n %done = icmp eq i32 %j, 9"),
             0u);
+}
+
+// Loops of one lane.
+
+struct Branch {
+  std::string condition = "%is_one = icmp eq i32 %thread, 7";
+  std::string body = "store i32 %i, ptr %own";
+  std::string end = "ret void";
+};
+
+bool is_moved(const Branch& branch) {
+  constexpr unsigned width = 32;
+  Ir ir(R"(
+declare noundef range(i32 0, 32) i32 @metalloid.lane() nounwind speculatable willreturn memory(none)
+declare void @metal.simdgroup_barrier()
+define void @metalloid.entry(ptr %p, i32 %first, i32 %n) {
+  %array = alloca [8 x i32]
+  %own = alloca i32
+  %lane = call i32 @metalloid.lane()
+  %thread = add i32 %first, %lane
+  )" + branch.condition +
+        R"(
+  br i1 %is_one, label %before, label %end
+before:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %before ], [ %next, %loop ]
+  )" + branch.body +
+        R"(
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %after
+after:
+  br label %end
+end:
+  %result = phi i32 [ 1, %0 ], [ 2, %after ]
+  )" + branch.end +
+        "\n}");
+  const bool moved = move_lone_lanes(ir.function("metalloid.entry"), width);
+  ir.expect_valid();
+  EXPECT_EQ(moved, llvm::any_of(ir.module(), is_lone_lane));
+  return moved;
+}
+
+TEST(LoneLanes, LoopsOfOneLaneAreFunctions) {
+  EXPECT_TRUE(is_moved({}));
+  EXPECT_TRUE(is_moved({.condition = "%here = icmp eq i32 %thread, %n\n %is_one = and i1 %here, true"}));
+  EXPECT_TRUE(is_moved({.body = "%l = call i32 @metalloid.lane()\n store i32 %l, ptr %p"}));
+  EXPECT_TRUE(is_moved({.body = "%x = atomicrmw add ptr %p, i32 1 monotonic"}));
+  EXPECT_TRUE(is_moved({.end = "store i32 %result, ptr %p\n ret void"}));
+}
+
+TEST(LoneLanes, ThoseOfSeveralAreNot) {
+  EXPECT_FALSE(is_moved({.condition = "%half = and i32 %lane, 15\n %is_one = icmp eq i32 %half, 7"}));
+  EXPECT_FALSE(is_moved({.condition = "%is_one = icmp ne i32 %thread, 7"}));
+  EXPECT_FALSE(is_moved({.condition = "%here = icmp eq i32 %thread, 7\n %is_one = or i1 %here, false"}));
+  EXPECT_FALSE(is_moved({.condition = "%is_one = icmp eq i32 %first, 7"}));
+  EXPECT_FALSE(is_moved({.condition = "%x = load i32, ptr %p\n %is_one = icmp eq i32 %thread, %x",
+                         .end = "store i32 3, ptr %own\n ret void"}));
+}
+
+TEST(LoneLanes, NorThoseThatOthersNeedOrWaitFor) {
+  EXPECT_FALSE(is_moved({.end = "store i32 3, ptr %own\n ret void"}));
+  EXPECT_FALSE(is_moved({.body = "call void @metal.simdgroup_barrier()"}));
+  EXPECT_FALSE(is_moved({.body = "%x = load volatile i32, ptr %p\n store i32 %x, ptr %own"}));
+  EXPECT_FALSE(is_moved({.body = "%x = atomicrmw add ptr %p, i32 1 monotonic\n store i32 %x, ptr %own"}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/lone_lanes.hpp"
 #include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/tables.hpp"
 #include "cpu/vector/target.hpp"
@@ -239,6 +240,7 @@ double Costs::call(const llvm::CallInst& call, unsigned width) const {
   if (called->getName() == all_lanes_function) return width == 1 ? 0 : integer_step;
   if (called->getName() == "metal.threadgroup_barrier") return barrier;
   if (is_group_function(called->getName())) return 6 * vector_step_ * registers(call.getType(), width);
+  if (is_lone_lane(*called)) return function_call;
   return width * (function_call + (width > 1 ? 2.0 + call.arg_size() : 0));
 }
 

@@ -146,6 +146,9 @@ void Explanation::note(const llvm::Instruction& instruction, Hindrance hindrance
                          called ? llvm::demangle(called->getName().str()) : "a function");
       break;
     }
+    case Hindrance::lone_lane:
+      what = "branch: one lane runs loops here, and the others wait";
+      break;
     case Hindrance::division:
       what = "division: 64-bit integers are divided one by one";
       break;
@@ -153,8 +156,9 @@ void Explanation::note(const llvm::Instruction& instruction, Hindrance hindrance
       what = "barrier: in a loop, the SIMD-groups of a threadgroup wait for each other each time";
       break;
   }
+  const bool is_always_said = hindrance == Hindrance::restart || hindrance == Hindrance::lone_lane;
   const double share = estimate_->share(instruction, width_);
-  add(place, std::move(what), hindrance == Hindrance::restart ? std::max(share, least_share) : share);
+  add(place, std::move(what), is_always_said ? std::max(share, least_share) : share);
 }
 
 // From an address that has no shape back to the first number that has none.

@@ -28,6 +28,7 @@ enum class Hindrance : uint8_t {
   masked_store,
   atomic,
   call,
+  lone_lane,  // runs loops
   division,
   barrier_in_loop,
 };

@@ -22,6 +22,7 @@
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/loads_first.hpp"
+#include "cpu/vector/lone_lanes.hpp"
 #include "cpu/vector/passes.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/shape_analysis.hpp"
@@ -65,6 +66,11 @@ constexpr llvm::StringLiteral clean_up =
     "instsimplify,early-cse<memssa>,simplifycfg<no-sink-common-insts;no-hoist-common-insts>,"
     "loop-mssa(licm<allowspeculation>),gvn<no-pre;no-load-pre;no-split-backedge-load-pre>,sccp,dse,adce,"
     "simplifycfg<no-sink-common-insts;no-hoist-common-insts>,early-cse,div-rem-pairs";
+
+// Of code that is not to be widened.
+constexpr llvm::StringLiteral vectorise_loops =
+    "loop(loop-rotate),loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,slp-vectorizer,vector-combine,"
+    "loop-unroll<O2>,instcombine<no-verify-fixpoint>,simplifycfg";
 
 constexpr llvm::StringLiteral without_effects = "early-cse,adce,simplifycfg";
 
@@ -290,11 +296,6 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
                              least.because_of, least.width, variant.width)};
   Passes passes(machine);
   passes.run(*entry, simplify);
-  for (llvm::Function& function : module)  // that lanes call one by one
-    if (!function.isDeclaration() && &function != entry && !function.getName().starts_with("metal.")) {
-      passes.simplify_as_ever(function);
-      passes.run_pass(function, bitcode::GuardPrivateArrays());
-    }
   passes.run_pass(*entry, ExpandMemoryIntrinsics());
   passes.run(*entry, simplify_again);
   if (variant.width == 1) {
@@ -303,6 +304,13 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
     optimise(module, machine);
     return success();
   }
+  if (move_lone_lanes(*entry, variant.width)) passes.forget();
+  for (llvm::Function& function : module)  // that lanes call one by one
+    if (!function.isDeclaration() && &function != entry && !function.getName().starts_with("metal.")) {
+      passes.simplify_as_ever(function);
+      passes.run_pass(function, bitcode::GuardPrivateArrays());
+      passes.run(function, vectorise_loops);
+    }
   passes.run_pass(*entry, LowerBfloat());
   passes.run_pass(*entry, SpreadPrivateArrays(variant.width));
   passes.run(*entry, tidy);

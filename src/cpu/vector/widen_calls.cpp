@@ -9,6 +9,7 @@
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/lane_loops.hpp"
+#include "cpu/vector/lone_lanes.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/widener.hpp"
 
@@ -146,7 +147,7 @@ llvm::Value* Widener::holds_in_first_or_last(llvm::ICmpInst& comparison) {
 }
 
 void Widener::call_lane_by_lane(llvm::CallInst& call) {
-  note(call, Hindrance::call);
+  note(call, is_lone_lane(*call.getCalledFunction()) ? Hindrance::lone_lane : Hindrance::call);
   llvm::IRBuilder<> start(entry_, entry_->begin());
   llvm::SmallVector<llvm::AllocaInst*> results;
   llvm::SmallVector<llvm::Type*, 2> types;

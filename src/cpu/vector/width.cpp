@@ -16,6 +16,7 @@
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/lone_lanes.hpp"
 #include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/target.hpp"
 
@@ -374,6 +375,8 @@ std::string what_keeps_apart(const llvm::Function& lane_form, const ShapeAnalysi
     const llvm::StringRef name = call->getCalledFunction() ? call->getCalledFunction()->getName() : "a pointer";
     if (name == "metal.threadgroup_barrier") {
       if (shapes.is_masked(call->getParent())) return "SIMD-groups may arrive at different barriers";
+    } else if (call->getCalledFunction() && is_lone_lane(*call->getCalledFunction())) {
+      continue;
     } else if (name != lane_function && name != all_lanes_function && name != "metal.simdgroup_barrier" &&
                (!is_group_function(name) || is_matrix_function(name))) {
       return fmt::format("it calls {}", name.str());
