@@ -96,10 +96,12 @@ std::optional<Division> as_division(llvm::Instruction& instruction, const ShapeA
   return Division{llvm::cast<llvm::BinaryOperator>(&instruction), divisor, static_cast<uint64_t>(step)};
 }
 
-// Whether an instruction behind a place may be moved there. Where others decide whether it is reached, memory may not
+// Whether an instruction may be moved to a place before it. Where others decide whether it is reached, memory may not
 // be there, and divisors may be 0.
-bool can_be_moved(const llvm::Instruction& instruction, const llvm::Instruction& place) {
-  if (&instruction == &place || instruction.mayHaveSideEffects() || llvm::isa<llvm::PHINode>(instruction)) return false;
+bool can_be_moved(const llvm::Instruction& instruction, const llvm::Instruction& place,
+                  const llvm::DominatorTree& dominators) {
+  if (instruction.mayHaveSideEffects() || llvm::isa<llvm::PHINode>(instruction)) return false;
+  if (!dominators.dominates(&place, &instruction)) return false;
   if (instruction.getParent() == place.getParent())
     return !instruction.mayReadFromMemory() || instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
   return !instruction.mayReadFromMemory() && llvm::isSafeToSpeculativelyExecute(&instruction);
@@ -109,7 +111,7 @@ bool can_be_moved(const llvm::Instruction& instruction, const llvm::Instruction&
 bool is_brought_before(llvm::Value* value, llvm::Instruction* place, const llvm::DominatorTree& dominators) {
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
   if (!instruction || dominators.dominates(instruction, place)) return true;
-  if (!can_be_moved(*instruction, *place)) return false;
+  if (!can_be_moved(*instruction, *place, dominators)) return false;
   for (llvm::Value* operand : instruction->operands())
     if (!is_brought_before(operand, place, dominators)) return false;
   instruction->moveBefore(place->getIterator());
@@ -163,8 +165,10 @@ bool split_divisions(llvm::Function& function, const llvm::LoopInfo& loops, cons
   const llvm::SmallVector<Division> found = find_divisions(function, loops, shapes, width);
   if (found.empty()) return false;
   llvm::Instruction* place = found.front().instruction;
+  const llvm::SmallPtrSet<llvm::BasicBlock*, 16> reached(llvm::df_begin(place->getParent()),
+                                                         llvm::df_end(place->getParent()));
   size_t instructions = 0;
-  for (const llvm::BasicBlock* block : llvm::depth_first(place->getParent())) instructions += block->size();
+  for (const llvm::BasicBlock* block : reached) instructions += block->size();
   if (instructions > most_instructions) return false;
 
   const llvm::DominatorTree dominators(function);
@@ -173,7 +177,8 @@ bool split_divisions(llvm::Function& function, const llvm::LoopInfo& loops, cons
   std::map<std::tuple<llvm::Value*, llvm::Value*, bool>, Row> rows;
   llvm::SmallVector<std::pair<llvm::BinaryOperator*, llvm::Value*>> fast;
   for (const Division& division : found) {
-    if (!is_brought_before(division.dividend(), place, dominators) ||
+    if (!reached.contains(division.instruction->getParent()) ||
+        !is_brought_before(division.dividend(), place, dominators) ||
         !is_brought_before(division.divisor, place, dominators))
       continue;
     const auto [entry, is_new] = rows.try_emplace({division.dividend(), division.divisor, division.is_signed()}, Row{});
@@ -200,8 +205,7 @@ bool split_divisions(llvm::Function& function, const llvm::LoopInfo& loops, cons
                                 /*DeletePHIIfEmpty=*/false);
   }
   for (const auto& [division, value] : fast) {
-    auto* copy = llvm::dyn_cast_or_null<llvm::Instruction>(copies.lookup(division));
-    if (!copy) continue;  // it is on another way than the first
+    auto* copy = llvm::cast<llvm::Instruction>(copies.lookup(division));
     copy->replaceAllUsesWith(value);
     copy->eraseFromParent();
   }

@@ -189,3 +189,22 @@ kernel void divided_by_a_quotient(device const uint* in, device uint* out, const
   }
   out[I] = sum;
 }
+
+// Each of two ways divides for itself, by numbers of its own; what is behind both divides, too.
+//@ buffer uint random N
+//@ buffer uint zeros N
+//@ bytes uint 300
+//@ bytes uint 70
+//@ bytes uint 90
+kernel void divided_on_either_way(device const uint* in, device uint* out, constant uint& limit, constant uint& n,
+                                  constant uint& m, INDEX) {
+  uint sum = 0;
+  if (I < limit) {
+    const uint width = max(n, 1u), row = I / width, column = I % width;
+    sum = column < width / 2 ? in[min(row + column + width / 2, N - 1)] : row;
+  } else if (I < 2 * limit) {
+    const uint i = I - limit, width = max(m, 1u), row = i / width, column = i % width;
+    sum = column < width / 2 ? in[min(row + column + width / 2, N - 1)] : row;
+  }
+  out[I] = sum + I / (n + m) + (I + 1) % (n + m);
+}
