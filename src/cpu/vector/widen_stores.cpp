@@ -47,7 +47,7 @@ void Widener::widen_store(llvm::StoreInst& store) {
 
   Neighbours neighbours{{{&store, 0}}, 0, access.count};
   const auto look = [&](int64_t distance, bool by_index) {
-    if (access.count == 1) neighbours = find_neighbours(store, distance, by_index, layout_);
+    if (access.count == 1) neighbours = neighbours_of(store, distance, by_index);
   };
   const int64_t stride = rows_of(shape, width_, access.scalar_bytes).stride;
   if (lies_in_stride(access, stride)) look(stride, /*by_index=*/true);
@@ -56,6 +56,15 @@ void Widener::widen_store(llvm::StoreInst& store) {
     if (!segments_to_store(shape, access, neighbours) && !are_pieces(neighbours, access)) return scatter(store);
   }
   store_with(neighbours);
+}
+
+// Alone if one of the others is part of a copy, or to be stored with others.
+Neighbours Widener::neighbours_of(llvm::StoreInst& store, int64_t distance, bool by_index) const {
+  Neighbours neighbours = find_neighbours(store, distance, by_index, layout_);
+  const bool is_free = llvm::none_of(neighbours.members, [&](const Neighbours::Member& member) {
+    return copied_.contains(member.access) || stored_later_.contains(member.access);
+  });
+  return is_free ? std::move(neighbours) : Neighbours{{{&store, 0}}};
 }
 
 // Now, or with the last of them.
@@ -86,9 +95,8 @@ void Widener::store_apart_or_together(llvm::StoreInst& store) {
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
   if (access.count > 1 || !may_be_consecutive(store.getPointerOperand())) {
     mark_places_of(store.getPointerOperand());
-    const Neighbours neighbours = access.count > 1
-                                      ? Neighbours{{{&store, 0}}, 0, access.count}
-                                      : find_neighbours(store, furthest_neighbour, /*by_index=*/false, layout_);
+    const Neighbours neighbours = access.count > 1 ? Neighbours{{{&store, 0}}, 0, access.count}
+                                                   : neighbours_of(store, furthest_neighbour, /*by_index=*/false);
     return are_pieces(neighbours, access) ? store_with(neighbours) : scatter(store);
   }
   const Sequence sequence = sequence_of(store.getPointerOperand(), access.scalar_bytes);

@@ -136,6 +136,7 @@ class Widener {
   void store_runs(llvm::StoreInst& store, const Shape& shape);
   void store_windows(llvm::StoreInst& store, const Shape& shape, llvm::ArrayRef<Window> windows);
   void store_together(const Neighbours& neighbours);
+  Neighbours neighbours_of(llvm::StoreInst& store, int64_t distance, bool by_index) const;
   void store_with(const Neighbours& neighbours);
   llvm::SmallVector<llvm::Value*> stored_at_places(const Neighbours& neighbours);
   bool are_pieces(const Neighbours& neighbours, const Access& access) const;

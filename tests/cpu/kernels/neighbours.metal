@@ -125,3 +125,19 @@ kernel void constant_distances(device const uint* in, device const uint* given, 
     to[0] ^= pieces[30].x * pieces[50].z;
   }
 }
+
+// Of what a lane stores side by side, one half is computed, and the other copied.
+//@ buffer uint random 4096
+//@ buffer uint random 4096
+//@ buffer uint zeros 4096
+//@ grid 64 group 64
+//@ grid 100 group 50
+kernel void one_half_is_copied(device const uint* in, device const uint* more, device uint* out,
+                               uint index [[thread_index_in_threadgroup]],
+                               uint group [[threadgroup_position_in_grid]]) {
+  uint parts[16];
+  for (uint k = 0; k < 8; ++k) parts[k] = in[index + 64 * k] * 3 + group;
+  for (uint k = 0; k < 8; ++k) parts[8 + k] = more[40 * index + k];
+  device uint* to = out + 1024 * group + 16 * index;
+  for (uint k = 0; k < 16; ++k) to[k] = parts[k];
+}
