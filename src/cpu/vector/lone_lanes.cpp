@@ -73,6 +73,7 @@ bool can_be_moved(const llvm::Instruction& instruction, const llvm::LoopInfo& lo
   return !reads_what_others_write || instruction.use_empty() || !loops.getLoopFor(instruction.getParent());
 }
 
+// Lane form is about to have integers instead, and LLVM would make calls of its arithmetic.
 bool has_bfloat(llvm::Type* type) {
   if (type->isAggregateType()) return llvm::any_of(type->subtypes(), has_bfloat);
   return type->getScalarType()->isBFloatTy();
@@ -153,7 +154,7 @@ std::vector<Side> find_sides(llvm::Function& lane_form, const llvm::DominatorTre
   return sides;
 }
 
-bool move(const Side& side) {
+bool move_out(const Side& side) {
   llvm::Function& lane_form = *side.branch->getFunction();
   llvm::CodeExtractor extractor(side.blocks.getArrayRef(), nullptr, /*AggregateArgs=*/false, nullptr, nullptr, nullptr,
                                 /*AllowVarArgs=*/false, /*AllowAlloca=*/true);
@@ -192,7 +193,7 @@ bool move_lone_lanes(llvm::Function& lane_form, unsigned width) {
     add_what_is_disjoint(lane_form);
     const llvm::PostDominatorTree post_dominators(lane_form);
     const ShapeAnalysis shapes(lane_form, loops, post_dominators, width);
-    return llvm::any_of(sides, [&](const Side& side) { return lets_one_lane_pass(side, shapes) && move(side); });
+    return llvm::any_of(sides, [&](const Side& side) { return lets_one_lane_pass(side, shapes) && move_out(side); });
   };
   bool has_moved = false;
   while (move_first()) has_moved = true;
