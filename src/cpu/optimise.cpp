@@ -88,6 +88,8 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
     function.addFnAttr("probe-stack", "inline-asm");  // a large frame does not step over the guard page
+    // Registers that wait in memory do so within a line of the cache; LLVM would leave it to chance.
+    function.addFnAttr(llvm::Attribute::getWithStackAlignment(function.getContext(), llvm::Align(64)));
     function.addFnAttr(llvm::Attribute::NoUnwind);
     expect_endless_loops(function);
   }

@@ -37,6 +37,14 @@ void Jit::add(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMCo
     throw std::runtime_error(llvm::toString(std::move(error)));
 }
 
+void Jit::define(const std::unordered_map<std::string, void*>& addresses) {
+  llvm::orc::SymbolMap symbols;
+  for (const auto& [name, address] : addresses)
+    symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+  if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
+    throw std::runtime_error(llvm::toString(std::move(error)));
+}
+
 void* Jit::address_of(llvm::StringRef name) {
   return checked(jit_->lookup(name)).toPtr<void*>();
 }

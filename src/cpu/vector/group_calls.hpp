@@ -32,12 +32,15 @@ inline llvm::Value* of_active_lanes(const Emission& emission, llvm::Value* value
   return emission.active ? emission.builder.CreateSelect(emission.active, value, other) : value;
 }
 
+// In each lane the element of the vector that its place names. Of vectors that were put together from others, those.
+llvm::Value* shuffled(llvm::IRBuilder<>& builder, llvm::Value* vector, llvm::SmallVector<int, 32> places);
+
 // In each lane the value of the lane that source(lane) names.
 template <class Source>
 llvm::Value* rearranged(const Emission& emission, llvm::Value* value, Source source) {
   llvm::SmallVector<int, 32> sources;
   for (unsigned lane = 0; lane < emission.width; ++lane) sources.push_back(static_cast<int>(source(lane)));
-  return emission.builder.CreateShuffleVector(value, sources);
+  return shuffled(emission.builder, value, std::move(sources));
 }
 
 // In each lane the value of its quad's lane `place`.

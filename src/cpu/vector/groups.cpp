@@ -32,9 +32,13 @@ std::optional<GroupFunction> parse_group_function(llvm::StringRef name) {
   return function;
 }
 
+bool is_matrix_product(llvm::StringRef name) {
+  return name.starts_with("metal.simdgroup_multiply_accumulate.");
+}
+
 bool is_matrix_function(llvm::StringRef name) {
-  return name.consume_front("metal.simdgroup_") &&
-         (name.starts_with("load.") || name.starts_with("store.") || name.starts_with("multiply_accumulate."));
+  return name.starts_with("metal.simdgroup_load.") || name.starts_with("metal.simdgroup_store.") ||
+         is_matrix_product(name);
 }
 
 bool is_group_function(llvm::StringRef name) {
@@ -58,6 +62,26 @@ bool gives_uniform(llvm::StringRef name, llvm::ArrayRef<bool> operand_is_uniform
     default:
       return function->operation == "broadcast_first";
   }
+}
+
+llvm::Value* shuffled(llvm::IRBuilder<>& builder, llvm::Value* vector, llvm::SmallVector<int, 32> places) {
+  llvm::Value* origin = nullptr;
+  llvm::SmallVector<int, 32> places_there;
+  for (int place : places) {
+    llvm::Value* from = vector;
+    while (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(from)) {
+      place = shuffle->getMaskValue(static_cast<unsigned>(place));
+      if (place < 0) break;
+      const auto length = static_cast<int>(
+          llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements());
+      from = shuffle->getOperand(place < length ? 0 : 1);
+      place %= length;
+    }
+    if (place < 0 || (origin && origin != from)) return builder.CreateShuffleVector(vector, places);
+    origin = from;
+    places_there.push_back(place);
+  }
+  return builder.CreateShuffleVector(origin, places_there);
 }
 
 Components emit_group_call(Emission emission, const llvm::Function& function, llvm::ArrayRef<Operand> operands) {

@@ -4,6 +4,8 @@
 
 #include <llvm/IR/Function.h>
 
+#include <vector>
+
 #include "cpu/vector/emission.hpp"
 
 namespace metalloid::cpu::vector {
@@ -14,6 +16,9 @@ bool is_group_function(llvm::StringRef name);
 // Of these, functions of simdgroup matrices.
 bool is_matrix_function(llvm::StringRef name);
 
+// Of these, products of simdgroup matrices.
+bool is_matrix_product(llvm::StringRef name);
+
 // Whether groups of fewer than 32 lanes can call it: what happens inside quads.
 bool works_in_quads(llvm::StringRef name);
 
@@ -22,5 +27,12 @@ bool gives_uniform(llvm::StringRef name, llvm::ArrayRef<bool> operand_is_uniform
 
 // What a call of `function` in lane form gives: its components; of one that gives_uniform, the one value.
 Components emit_group_call(Emission emission, const llvm::Function& function, llvm::ArrayRef<Operand> operands);
+
+// The same for products that do not depend on each other, in one go.
+struct MatrixProduct {
+  const llvm::Function* function;
+  llvm::SmallVector<Operand, 3> operands;
+};
+std::vector<Components> emit_matrix_products(Emission emission, llvm::ArrayRef<MatrixProduct> products);
 
 }  // namespace metalloid::cpu::vector

@@ -3,7 +3,8 @@
 // Products stay in that layout: for each k, column k of A, spread along its rows, times row k of B, spread along its
 // columns, is added to both elements of all lanes. The spread columns and rows are constant shuffles that depend on one
 // matrix only: a kernel that multiplies a row of tiles by a column of tiles makes each once. In both halves of 16 lanes
-// a spread row is the same, and a spread column comes from the same half.
+// a spread row is the same, and a spread column comes from the same half. Products that are made together go from one k
+// to the next together: their sums stay in registers, and what two of them need is fetched once for both.
 //
 // Loads and stores move rows of eight elements where all lanes agree on where the matrix is; otherwise each active lane
 // moves its own two.
@@ -12,9 +13,11 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include <array>
+#include <vector>
 
 #include "cpu/vector/bfloat_conversions.hpp"
 #include "cpu/vector/group_calls.hpp"
+#include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_loops.hpp"
 #include "cpu/vector/target.hpp"
 
@@ -47,28 +50,40 @@ Value* from_float(const Emission& emission, Value* value, llvm::StringRef type, 
                         : emission.builder.CreateFPCast(value, result);
 }
 
-Components multiply_accumulate(const Emission& emission, llvm::ArrayRef<llvm::StringRef> types,
-                               llvm::ArrayRef<Operand> operands) {
-  llvm::IRBuilder<>& builder = emission.builder;
+// A product on its way: sum + a b.
+struct Product {
   std::array<Value*, 2> a, b, sum;
-  for (unsigned i = 0; i < 2; ++i) {
-    a[i] = to_float(emission, operands[0].lanes[i], types[1]);
-    b[i] = to_float(emission, operands[1].lanes[i], types[2]);
-    sum[i] = to_float(emission, operands[2].lanes[i], types[0]);
-    Value* const zero = llvm::Constant::getNullValue(a[i]->getType());
-    a[i] = of_active_lanes(emission, a[i], zero);
-    b[i] = of_active_lanes(emission, b[i], zero);
+  llvm::StringRef type_of_sum;
+  llvm::Type* result;
+
+  Product(const Emission& emission, const MatrixProduct& from) {
+    llvm::SmallVector<llvm::StringRef, 5> words;
+    from.function->getName().split(words, '.');
+    type_of_sum = words[2];
+    result = from.operands[2].lanes[0]->getType();
+    for (unsigned i = 0; i < 2; ++i) {
+      a[i] = to_float(emission, from.operands[0].lanes[i], words[3]);
+      b[i] = to_float(emission, from.operands[1].lanes[i], words[4]);
+      sum[i] = to_float(emission, from.operands[2].lanes[i], type_of_sum);
+      Value* const zero = llvm::Constant::getNullValue(a[i]->getType());
+      a[i] = of_active_lanes(emission, a[i], zero);
+      b[i] = of_active_lanes(emission, b[i], zero);
+    }
   }
-  for (unsigned k = 0; k < 8; ++k) {
+
+  void add(const Emission& emission, unsigned k) {
     Value* const column = rearranged(emission, a[k % 2], [&](unsigned lane) { return lane_of(row_of(lane), k & 6); });
     for (unsigned i = 0; i < 2; ++i) {
       Value* const row = rearranged(emission, b[i], [&](unsigned lane) { return lane_of(k, column_of(lane)); });
-      sum[i] = builder.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum[i]->getType()}, {column, row, sum[i]});
+      sum[i] =
+          emission.builder.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum[i]->getType()}, {column, row, sum[i]});
     }
   }
-  llvm::Type* const result = operands[2].lanes[0]->getType();
-  return {from_float(emission, sum[0], types[0], result), from_float(emission, sum[1], types[0], result)};
-}
+
+  Components end(const Emission& emission) const {
+    return {from_float(emission, sum[0], type_of_sum, result), from_float(emission, sum[1], type_of_sum, result)};
+  }
+};
 
 // Where a matrix is in memory.
 struct Place {
@@ -253,13 +268,25 @@ void store(const Emission& emission, const Place& place, llvm::ArrayRef<Value*> 
 
 }  // namespace
 
+std::vector<Components> emit_matrix_products(Emission emission, llvm::ArrayRef<MatrixProduct> products) {
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(emission.builder);
+  emission.builder.clearFastMathFlags();
+  std::vector<Product> under_way;
+  for (const MatrixProduct& product : products) under_way.emplace_back(emission, product);
+  for (unsigned k = 0; k < 8; ++k)
+    for (Product& product : under_way) product.add(emission, k);
+  std::vector<Components> results;
+  for (const Product& product : under_way) results.push_back(product.end(emission));
+  return results;
+}
+
 Components emit_matrix_function(const Emission& emission, const llvm::Function& function,
                                 llvm::ArrayRef<Operand> operands) {
   llvm::SmallVector<llvm::StringRef, 5> words;
   function.getName().split(words, '.');
   const llvm::StringRef operation = words[1];
-  if (operation == "simdgroup_multiply_accumulate")
-    return multiply_accumulate(emission, llvm::ArrayRef<llvm::StringRef>(words).drop_front(2), operands);
+  if (is_matrix_product(function.getName()))
+    return emit_matrix_products(emission, {{&function, llvm::SmallVector<Operand, 3>(operands)}})[0];
   if (operation == "simdgroup_load")
     return load(emission, {operands[0], operands[1], operands[2]}, function.getReturnType()->getScalarType());
   store(emission, {operands[1], operands[2], operands[3]}, operands[0].lanes);

@@ -18,8 +18,10 @@
 #include "cpu/vector/atomics.hpp"
 #include "cpu/vector/early_extensions.hpp"
 #include "cpu/vector/explanation.hpp"
+#include "cpu/vector/fetch_tiles.hpp"
 #include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/inline_calls.hpp"
+#include "cpu/vector/join_products.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/loads_first.hpp"
 #include "cpu/vector/lone_lanes.hpp"
@@ -319,6 +321,11 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   add_what_is_disjoint(*entry);
   passes.run(*entry, normalise);
   passes.run(*entry, normalise_loops);
+  join_products(*entry);
+  {
+    const llvm::DominatorTree dominators(*entry);
+    fetch_tiles(*entry, llvm::LoopInfo(dominators));
+  }
   auto widened = widen(*entry, variant, passes, machine, choice, explanation);
   if (!widened) return Error{widened.error()};
   if (!*widened) return success();

@@ -7,6 +7,7 @@
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
+#include "cpu/vector/join_products.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/lane_loops.hpp"
 #include "cpu/vector/lone_lanes.hpp"
@@ -68,6 +69,8 @@ void Widener::widen_call(llvm::CallInst& call) {
     // All lanes are here, and what they did before is done.
   } else if (name == turn_function) {
     clone_scalar(call);
+  } else if (is_matrix_product(name)) {
+    if (!lanes_.contains(&call)) widen_products(call);
   } else if (is_group_function(name)) {
     llvm::SmallVector<Operand> operands;
     for (llvm::Value* argument : call.args()) operands.push_back(operand(argument));
@@ -88,6 +91,18 @@ void Widener::widen_call(llvm::CallInst& call) {
   } else {
     call_lane_by_lane(call);
   }
+}
+
+// With those beside it, as many as have room for their sums in half of the registers.
+void Widener::widen_products(llvm::CallInst& first) {
+  const auto products = products_side_by_side(first, has_mask_registers_ ? 4 : 1);
+  std::vector<MatrixProduct> made;
+  for (const llvm::CallInst* product : products) {
+    made.push_back({product->getCalledFunction(), {}});
+    for (llvm::Value* argument : product->args()) made.back().operands.push_back(operand(argument));
+  }
+  const std::vector<Components> results = emit_matrix_products(emission(), made);
+  for (size_t i = 0; i < products.size(); ++i) define(*products[i], results[i]);
 }
 
 // Each SIMD-group of the group by itself.
