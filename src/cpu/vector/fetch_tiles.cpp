@@ -32,13 +32,13 @@ class NextIteration {
       if (phi->getParent() != loop_.getHeader()) return nullptr;
       return in_next ? after(phi->getIncomingValueForBlock(loop_.getLoopLatch()), /*in_next=*/false) : phi;
     }
-    const bool is_arithmetic =
-        llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst>(instruction) &&
-        !instruction->isIntDivRem();
+    const bool is_arithmetic = llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst>(instruction) &&
+                               !instruction->isIntDivRem();
     if (!is_arithmetic || ++count_ > most_instructions) return nullptr;
     const bool scales = instruction->getOpcode() == llvm::Instruction::Mul || instruction->isShift();
-    is_far_ |= (scales || !in_next) &&
-               llvm::none_of(instruction->operands(), [](const llvm::Use& use) { return llvm::isa<llvm::Constant>(use); });
+    is_far_ |= (scales || !in_next) && llvm::none_of(instruction->operands(), [](const llvm::Use& use) {
+                 return llvm::isa<llvm::Constant>(use);
+               });
     llvm::SmallVector<llvm::Value*, 4> operands;
     for (llvm::Value* operand : instruction->operands()) {
       operands.push_back(after(operand, in_next));
@@ -72,8 +72,8 @@ std::vector<Tile> find_tiles(llvm::Function& lane_form, const llvm::LoopInfo& lo
     const llvm::Loop* loop = loops.getLoopFor(call->getParent());
     if (!loop || !loop->getLoopLatch() || !loop->isLoopInvariant(call->getArgOperand(1))) continue;
     llvm::APInt offset(64, 0);
-    llvm::Value* base = call->getArgOperand(0)->stripAndAccumulateConstantOffsets(
-        lane_form.getDataLayout(), offset, /*AllowNonInbounds=*/true);
+    llvm::Value* base = call->getArgOperand(0)->stripAndAccumulateConstantOffsets(lane_form.getDataLayout(), offset,
+                                                                                  /*AllowNonInbounds=*/true);
     // Tiles of the same rows share lines.
     const bool is_fetched = llvm::any_of(tiles, [&](const Tile& other) {
       return other.base == base && other.load->getArgOperand(1) == call->getArgOperand(1) &&

@@ -72,8 +72,8 @@ llvm::Value* shuffled(llvm::IRBuilder<>& builder, llvm::Value* vector, llvm::Sma
     while (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(from)) {
       place = shuffle->getMaskValue(static_cast<unsigned>(place));
       if (place < 0) break;
-      const auto length = static_cast<int>(
-          llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements());
+      const auto length =
+          static_cast<int>(llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements());
       from = shuffle->getOperand(place < length ? 0 : 1);
       place %= length;
     }

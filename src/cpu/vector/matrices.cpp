@@ -75,8 +75,7 @@ struct Product {
     Value* const column = rearranged(emission, a[k % 2], [&](unsigned lane) { return lane_of(row_of(lane), k & 6); });
     for (unsigned i = 0; i < 2; ++i) {
       Value* const row = rearranged(emission, b[i], [&](unsigned lane) { return lane_of(k, column_of(lane)); });
-      sum[i] =
-          emission.builder.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum[i]->getType()}, {column, row, sum[i]});
+      sum[i] = emission.builder.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum[i]->getType()}, {column, row, sum[i]});
     }
   }
 
