@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "bitcode/analyses.hpp"
-#include "cpu/runtime_symbols.hpp"
 
 namespace metalloid::cpu {
 
@@ -18,9 +17,6 @@ Ir::Ir(const std::string& text) : context_(std::make_unique<llvm::LLVMContext>()
   module_ = llvm::parseAssemblyString(text, problem, *context_);
   if (!module_) throw std::runtime_error(problem.getMessage().str() + ": " + problem.getLineContents().str());
   jit_.set_target(*module_);
-  RuntimeSymbols conversions;  // called where the processor has no instruction for them
-  add_number_conversions(conversions);
-  jit_.define(conversions.addresses());
 }
 
 void Ir::for_each_function(const std::function<void(llvm::Function&, llvm::FunctionAnalysisManager&)>& change) {

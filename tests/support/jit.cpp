@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "cpu/runtime_symbols.hpp"
+
 namespace metalloid {
 
 namespace {
@@ -21,6 +23,12 @@ Jit::Jit() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   jit_ = checked(llvm::orc::LLJITBuilder().create());
+  cpu::RuntimeSymbols conversions;
+  cpu::add_number_conversions(conversions);
+  llvm::orc::SymbolMap symbols;
+  for (const auto& [name, address] : conversions.addresses())
+    symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+  llvm::cantFail(jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
 }
 
 Jit::Jit(Jit&&) noexcept = default;
@@ -34,14 +42,6 @@ void Jit::set_target(llvm::Module& module) const {
 
 void Jit::add(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context) {
   if (auto error = jit_->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
-    throw std::runtime_error(llvm::toString(std::move(error)));
-}
-
-void Jit::define(const std::unordered_map<std::string, void*>& addresses) {
-  llvm::orc::SymbolMap symbols;
-  for (const auto& [name, address] : addresses)
-    symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
-  if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
     throw std::runtime_error(llvm::toString(std::move(error)));
 }
 

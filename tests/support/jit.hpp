@@ -6,8 +6,6 @@
 #include <llvm/IR/Module.h>
 
 #include <memory>
-#include <string>
-#include <unordered_map>
 
 namespace llvm::orc {
 class LLJIT;
@@ -15,6 +13,7 @@ class LLJIT;
 
 namespace metalloid {
 
+// Code may call the conversions of half and bfloat that kernels may, for processors without instructions for them.
 class Jit {
  public:
   Jit();
@@ -24,8 +23,6 @@ class Jit {
   // Modules get it before passes of this machine's kind look at them.
   void set_target(llvm::Module& module) const;
   void add(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context);
-  // Functions of this process that modules may call.
-  void define(const std::unordered_map<std::string, void*>& addresses);
 
   // Throws if there is no such symbol. Type is that of a function, or of a variable.
   template <class Type>
