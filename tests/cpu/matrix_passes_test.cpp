@@ -1,6 +1,5 @@
 // Simdgroup matrices in lane form: which products come side by side, and which tiles are asked for an iteration ahead.
 #include <gtest/gtest.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -95,8 +94,7 @@ loop:
 end:
   ret void
 })");
-  const llvm::DominatorTree dominators(ir.function("kernel"));
-  fetch_tiles(ir.function("kernel"), llvm::LoopInfo(dominators));
+  fetch_tiles(ir.function("kernel"));
   ir.expect_valid();
   return llvm::count_if(llvm::instructions(ir.function("kernel")), [](const llvm::Instruction& instruction) {
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);

@@ -1,5 +1,7 @@
 #include "cpu/vector/fetch_tiles.hpp"
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -86,8 +88,10 @@ std::vector<Tile> find_tiles(llvm::Function& lane_form, const llvm::LoopInfo& lo
 
 }  // namespace
 
-void fetch_tiles(llvm::Function& lane_form, const llvm::LoopInfo& loops) {
+void fetch_tiles(llvm::Function& lane_form) {
   constexpr unsigned rows = 8;
+  const llvm::DominatorTree dominators(lane_form);
+  const llvm::LoopInfo loops(dominators);
   for (const Tile& tile : find_tiles(lane_form, loops)) {
     llvm::IRBuilder<> builder(tile.load);
     NextIteration iteration(*loops.getLoopFor(tile.load->getParent()), builder);

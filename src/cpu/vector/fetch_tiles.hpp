@@ -3,11 +3,10 @@
 // multiply while it waits.
 #pragma once
 
-#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
 
 namespace metalloid::cpu::vector {
 
-void fetch_tiles(llvm::Function& lane_form, const llvm::LoopInfo& loops);
+void fetch_tiles(llvm::Function& lane_form);
 
 }  // namespace metalloid::cpu::vector

@@ -281,12 +281,10 @@ std::vector<Components> emit_matrix_products(Emission emission, llvm::ArrayRef<M
 
 Components emit_matrix_function(const Emission& emission, const llvm::Function& function,
                                 llvm::ArrayRef<Operand> operands) {
-  llvm::SmallVector<llvm::StringRef, 5> words;
-  function.getName().split(words, '.');
-  const llvm::StringRef operation = words[1];
-  if (is_matrix_product(function.getName()))
+  const llvm::StringRef name = function.getName();
+  if (is_matrix_product(name))
     return emit_matrix_products(emission, {{&function, llvm::SmallVector<Operand, 3>(operands)}})[0];
-  if (operation == "simdgroup_load")
+  if (name.starts_with("metal.simdgroup_load."))
     return load(emission, {operands[0], operands[1], operands[2]}, function.getReturnType()->getScalarType());
   store(emission, {operands[1], operands[2], operands[3]}, operands[0].lanes);
   return {};

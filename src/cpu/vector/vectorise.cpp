@@ -322,10 +322,7 @@ Status vectorise(llvm::Module& module, const Variant& variant, llvm::TargetMachi
   passes.run(*entry, normalise);
   passes.run(*entry, normalise_loops);
   join_products(*entry);
-  {
-    const llvm::DominatorTree dominators(*entry);
-    fetch_tiles(*entry, llvm::LoopInfo(dominators));
-  }
+  fetch_tiles(*entry);
   auto widened = widen(*entry, variant, passes, machine, choice, explanation);
   if (!widened) return Error{widened.error()};
   if (!*widened) return success();
