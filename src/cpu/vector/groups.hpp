@@ -35,4 +35,8 @@ struct MatrixProduct {
 };
 std::vector<Components> emit_matrix_products(Emission emission, llvm::ArrayRef<MatrixProduct> products);
 
+// Between matrices in lanes and rows of several side by side (matrix_rows.hpp): a row; a matrix of all eight rows.
+llvm::Value* emit_row_of_matrices(const Emission& emission, unsigned row, llvm::ArrayRef<Components> matrices);
+Components emit_matrix_of_rows(const Emission& emission, unsigned number, llvm::ArrayRef<llvm::Value*> rows);
+
 }  // namespace metalloid::cpu::vector

@@ -19,6 +19,7 @@
 #include "cpu/vector/group_calls.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_loops.hpp"
+#include "cpu/vector/matrix_layout.hpp"
 #include "cpu/vector/target.hpp"
 
 namespace metalloid::cpu::vector {
@@ -26,18 +27,6 @@ namespace metalloid::cpu::vector {
 namespace {
 
 using llvm::Value;
-
-constexpr unsigned row_of(unsigned lane) {
-  return (lane / 4 & 4) + (lane / 2 & 3);
-}
-constexpr unsigned column_of(unsigned lane) {
-  return (lane / 4 & 2) * 2 + (lane & 1) * 2;
-}
-
-// The lane that has elements (row, column) and (row, column + 1), column being even.
-constexpr unsigned lane_of(unsigned row, unsigned column) {
-  return (row & 4) * 4 + (column & 4) * 2 + (row & 3) * 2 + column / 2 % 2;
-}
 
 // The last words of a name are the types of what it works on: "f16", "bf16", "f32".
 Value* to_float(const Emission& emission, Value* value, llvm::StringRef type) {
@@ -277,6 +266,41 @@ std::vector<Components> emit_matrix_products(Emission emission, llvm::ArrayRef<M
   std::vector<Components> results;
   for (const Product& product : under_way) results.push_back(product.end(emission));
   return results;
+}
+
+Value* emit_row_of_matrices(const Emission& emission, unsigned row, llvm::ArrayRef<Components> matrices) {
+  llvm::SmallVector<Value*, 4> parts;
+  for (const Components& matrix : matrices) {
+    llvm::SmallVector<int, matrix_size> places;
+    for (unsigned column = 0; column < matrix_size; ++column)
+      places.push_back(static_cast<int>(lane_of(row, column & ~1U) + column % 2 * emission.width));
+    parts.push_back(emission.builder.CreateShuffleVector(matrix[0], matrix[1], places));
+  }
+  return llvm::concatenateVectors(emission.builder, parts);
+}
+
+Components emit_matrix_of_rows(const Emission& emission, unsigned number, llvm::ArrayRef<Value*> rows) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  // Its part of two rows.
+  const auto two_rows = [&](unsigned first) {
+    const auto size = static_cast<int>(llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
+    llvm::SmallVector<int, 2 * matrix_size> places;
+    for (unsigned i = 0; i < 2 * matrix_size; ++i)
+      places.push_back(static_cast<int>(number * matrix_size + i % matrix_size) + (i < matrix_size ? 0 : size));
+    return builder.CreateShuffleVector(rows[first], rows[first + 1], places);
+  };
+  Components elements;
+  for (unsigned element = 0; element < 2; ++element) {
+    std::array<Value*, 2> halves;
+    for (unsigned half = 0; half < 2; ++half) {
+      llvm::SmallVector<int, 16> places;
+      for (unsigned lane = 16 * half; lane < 16 * half + 16; ++lane)
+        places.push_back(static_cast<int>(row_of(lane) % 4 * matrix_size + column_of(lane) + element));
+      halves[half] = builder.CreateShuffleVector(two_rows(4 * half), two_rows(4 * half + 2), places);
+    }
+    elements.push_back(llvm::concatenateVectors(builder, halves));
+  }
+  return elements;
 }
 
 Components emit_matrix_function(const Emission& emission, const llvm::Function& function,

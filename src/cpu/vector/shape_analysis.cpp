@@ -11,6 +11,7 @@
 #include "cpu/vector/divisions.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
+#include "cpu/vector/matrix_rows.hpp"
 #include "cpu/vector/variant.hpp"
 
 namespace metalloid::cpu::vector {
@@ -241,6 +242,8 @@ Shape ShapeAnalysis::phi_shape(const llvm::PHINode& phi) const {
 Shape ShapeAnalysis::call_shape(const llvm::CallInst& call) const {
   const llvm::Function* called = call.getCalledFunction();
   if (!called) return Shape::varying();
+  if (is_row_function(called->getName()))
+    return called->getName().starts_with(matrix_name) ? Shape::varying() : Shape::uniform(width_);
   if (called->getName() == all_lanes_function) return Shape::uniform(width_);
   if (called->getName() == lane_function) {
     Shape::Lanes lanes;

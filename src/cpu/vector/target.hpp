@@ -19,4 +19,10 @@ inline bool has_mask_registers(const llvm::Function& function) {
   return has_feature(function, "avx512vl") && has_feature(function, "avx512bw");
 }
 
+// How many sums, of float, half of the registers have room for.
+inline unsigned sums_in_registers(const llvm::Function& function) {
+  if (has_feature(function, "avx512f")) return 16 * 16;
+  return has_feature(function, "avx") || has_feature(function, "neon") ? 64 : 32;
+}
+
 }  // namespace metalloid::cpu::vector

@@ -25,6 +25,7 @@
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/loads_first.hpp"
 #include "cpu/vector/lone_lanes.hpp"
+#include "cpu/vector/matrix_rows.hpp"
 #include "cpu/vector/passes.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/shape_analysis.hpp"
@@ -233,6 +234,8 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       passes.run(entry, "early-cse");  // no store is between two loads of one place any more
       if (auto valid = start_over(); !valid) return Error{valid.error()};
     }
+    if (variant.width == lanes_of_simdgroup && sum_in_rows(entry, analysis->loops, analysis->shapes))
+      if (auto valid = start_over(); !valid) return Error{valid.error()};
     has_split_divisions = split_divisions(entry, analysis->loops, analysis->shapes, variant.width);
     if (has_split_divisions)
       if (auto valid = start_over(); !valid) return Error{valid.error()};

@@ -11,6 +11,7 @@
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/lane_loops.hpp"
 #include "cpu/vector/lone_lanes.hpp"
+#include "cpu/vector/matrix_rows.hpp"
 #include "cpu/vector/restarts.hpp"
 #include "cpu/vector/widener.hpp"
 
@@ -71,6 +72,8 @@ void Widener::widen_call(llvm::CallInst& call) {
     clone_scalar(call);
   } else if (is_matrix_product(name)) {
     if (!lanes_.contains(&call)) widen_products(call);
+  } else if (is_row_function(name)) {
+    widen_row_function(call);
   } else if (is_group_function(name)) {
     llvm::SmallVector<Operand> operands;
     for (llvm::Value* argument : call.args()) operands.push_back(operand(argument));
@@ -103,6 +106,21 @@ void Widener::widen_products(llvm::CallInst& first) {
   }
   const std::vector<Components> results = emit_matrix_products(emission(), made);
   for (size_t i = 0; i < products.size(); ++i) define(*products[i], results[i]);
+}
+
+void Widener::widen_row_function(llvm::CallInst& call) {
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  if (name.starts_with(lane_0_name)) return define_scalar(call, scalar(call.getArgOperand(0)));
+  const auto number = static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue());
+  if (name.starts_with(rows_name)) {
+    llvm::SmallVector<Components> matrices;
+    for (llvm::Value* matrix : llvm::drop_begin(call.args())) matrices.push_back(lanes(matrix));
+    define_scalar(call, emit_row_of_matrices(emission(), number, matrices));
+  } else {
+    llvm::SmallVector<llvm::Value*> rows;
+    for (llvm::Value* row : llvm::drop_begin(call.args())) rows.push_back(scalar(row));
+    define(call, emit_matrix_of_rows(emission(), number, rows));
+  }
 }
 
 // Each SIMD-group of the group by itself.

@@ -182,6 +182,7 @@ class Widener {
   // Calls.
   void widen_call(llvm::CallInst& call);
   void widen_products(llvm::CallInst& first);
+  void widen_row_function(llvm::CallInst& call);
   Components call_in_simdgroups(const llvm::Function& called, llvm::ArrayRef<Operand> operands);
   void call_lane_by_lane(llvm::CallInst& call);
   llvm::Value* holds_in_all_lanes(llvm::Value* condition);
