@@ -200,7 +200,7 @@ TEST(FetchAhead, GathersAndScattersReadNoIndexThatNoThreadReads) {
                   uint i [[thread_position_in_grid]]) {
       if (i < n) table[index[i]] = out[i];
     })";
-  constexpr size_t large = (8 << 20) / sizeof(uint32_t);
+  constexpr size_t large = (32 << 20) / sizeof(uint32_t);
   std::mt19937 random(17);
   std::vector<uint32_t> places(large);
   std::iota(places.begin(), places.end(), 0);

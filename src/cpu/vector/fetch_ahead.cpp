@@ -15,10 +15,15 @@ namespace {
 
 constexpr llvm::StringLiteral mark = "metalloid.places";
 
-constexpr uint64_t large_buffer = 8 << 20;  // as much of the last cache as others may leave to a core
 constexpr size_t most_marks = 4;
 constexpr unsigned longest_way_to_addresses = 64;  // in instructions
 constexpr unsigned longest_group = 1000;           // in a longer one, memory counts for less, and code is there twice
+
+// As much of the last cache as others may leave to a core; a Zen 5 waits for enough of its lines by itself, and is slowed
+// down by being asked for them.
+uint64_t large_buffer(const llvm::Function& function) {
+  return uint64_t{function.getFnAttribute("target-cpu").getValueAsString() == "znver5" ? 32U : 8U} << 20;
+}
 
 llvm::CallInst* as_mark(llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -214,11 +219,12 @@ llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, c
   llvm::Value* grid = lower::load_fixed_member(builder, lower::threadgroup_state(builder, state),
                                                offsetof(ThreadgroupState, grid), builder.getPtrTy());
   llvm::Value* arguments = lower::load_fixed_member(builder, grid, offsetof(GridState, arguments), builder.getPtrTy());
+  llvm::Value* large = builder.getInt64(large_buffer(*builder.GetInsertBlock()->getParent()));
   llvm::Value* worth = builder.getFalse();
   for (const uint64_t argument : ahead.arguments) {
     llvm::Value* bytes = lower::load_fixed_member(builder, arguments, argument + offsetof(device::Argument, length),
                                                   builder.getInt64Ty());
-    worth = builder.CreateOr(worth, builder.CreateICmpUGE(bytes, builder.getInt64(large_buffer)));
+    worth = builder.CreateOr(worth, builder.CreateICmpUGE(bytes, large));
   }
   return worth;
 }
