@@ -19,8 +19,8 @@ constexpr size_t most_marks = 4;
 constexpr unsigned longest_way_to_addresses = 64;  // in instructions
 constexpr unsigned longest_group = 1000;           // in a longer one, memory counts for less, and code is there twice
 
-// As much of the last cache as others may leave to a core; a Zen 5 waits for enough of its lines by itself, and is slowed
-// down by being asked for them.
+// As much of the last cache as others may leave to a core; a Zen 5 waits for enough of its lines by itself, and is
+// slowed down by being asked for them.
 uint64_t large_buffer(const llvm::Function& function) {
   return uint64_t{function.getFnAttribute("target-cpu").getValueAsString() == "znver5" ? 32U : 8U} << 20;
 }
