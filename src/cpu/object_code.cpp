@@ -16,6 +16,7 @@
 #include "bitcode/prepare.hpp"
 #include "bitcode/total_division.hpp"
 #include "cache/disk_cache.hpp"
+#include "cpu/limits.hpp"
 #include "cpu/lower/entry.hpp"
 #include "cpu/lower/exponentials.hpp"
 #include "cpu/lower/scaling.hpp"
@@ -135,6 +136,14 @@ Status verify(const llvm::Module& module, const std::string& kernel) {
   return success();
 }
 
+// Before anything is compiled for nothing.
+Status check_threadgroup_memory(const llvm::Module& module, const std::string& kernel) {
+  const uint64_t bytes = lower::threadgroup_bytes(module);
+  if (bytes <= max_threadgroup_memory) return success();
+  return Error{fmt::format("'{}' needs {} bytes of threadgroup memory; the device has {}", kernel, bytes,
+                           max_threadgroup_memory)};
+}
+
 // Everything that is called has a body: in the module, or in the runtime.
 Status find_bodies(const llvm::Module& module, const std::string& kernel) {
   for (const llvm::Function& function : module)
@@ -171,6 +180,7 @@ Status compile_for_reference_engine(const Compilation& kernel) {
   lower::expand_exponentials(module);
   lower::expand_scaling(module);
   bitcode::make_division_total(module);
+  if (auto fits = check_threadgroup_memory(module, kernel.name()); !fits) return fits;
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
   add_layout(module, layout, uses, {.source_bytes = layout.bytes});
   if (sites) sites->write(module, layout);
@@ -232,6 +242,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   if (!has_exponentials) lower::expand_exponentials(module);
   if (!vector::has_feature(*module.getFunction(lower::entry_name), "avx512f")) lower::expand_scaling(module);
   bitcode::make_division_total(module);
+  if (auto fits = check_threadgroup_memory(module, kernel.name()); !fits) return fits;
   const uint64_t source_bytes = lower::threadgroup_bytes(module);
   vector::split_counters(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);

@@ -73,11 +73,7 @@ Result<std::shared_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Loader> loader,
   if (auto compiled = pipeline->compile(std::move(loader), request); !compiled) return Error{compiled.error()};
   const bool* uses_argument = pipeline->threadgroup_layout().uses_argument;
   for (size_t i = 0; i < pipeline->slots.size(); ++i) pipeline->slots[i].used = uses_argument[i];
-  const uint64_t memory = pipeline->threadgroup_layout().source_bytes;
-  if (memory > max_threadgroup_memory)
-    return Error{fmt::format("'{}' needs {} bytes of threadgroup memory; the device has {}", name, memory,
-                             max_threadgroup_memory)};
-  pipeline->static_threadgroup_memory = static_cast<uint32_t>(memory);
+  pipeline->static_threadgroup_memory = static_cast<uint32_t>(pipeline->threadgroup_layout().source_bytes);
   return pipeline;
 }
 
