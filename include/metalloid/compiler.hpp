@@ -34,7 +34,8 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::string> undefined_macros;
   std::vector<std::filesystem::path> include_directories;  // none: nothing from the file system can be included
-  bool cache = true;                                       // look up and keep results in the on-disk cache
+  bool for_linking = false;  // other files may define what is called, and call what is here
+  bool cache = true;         // look up and keep results in the on-disk cache
 };
 
 struct CompileResult {
@@ -47,6 +48,10 @@ CompileResult compile(std::string_view source, const CompileOptions& options = {
 
 // The file's own folder is searched for its quoted includes, as compilers do.
 CompileResult compile_file(const std::filesystem::path& path, const CompileOptions& options = {});
+
+// One library of several that were compiled for linking: functions of one file that another calls are found. That none
+// defines one, or several do so differently, is an error when the code of who calls it is asked for.
+Result<std::shared_ptr<Library>> link(const std::vector<std::shared_ptr<Library>>& libraries);
 
 struct PreprocessResult {
   std::string text;

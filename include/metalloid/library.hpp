@@ -23,6 +23,7 @@ struct Code {
   std::vector<uint8_t> bitcode;
   uint64_t static_threadgroup_memory = 0;            // bytes
   std::vector<FunctionConstant> function_constants;  // those the function really uses, by index
+  std::vector<std::string> undefined;                // symbols of functions that it calls and another file defines
 
   bool operator==(const Code&) const = default;
 };
@@ -96,7 +97,7 @@ class Library {
   std::unordered_map<std::string, size_t> device_code_by_key_;
 };
 
-// One library with the functions of all; a name that two of them define is an error.
+// One library with the functions of all but those for other files; a name that two of them define is an error.
 Result<std::shared_ptr<Library>> merge(const std::vector<std::shared_ptr<Library>>& libraries);
 
 }  // namespace metalloid

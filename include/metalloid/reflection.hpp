@@ -166,7 +166,8 @@ struct FunctionConstant {
   bool operator==(const FunctionConstant&) const = default;
 };
 
-enum class FunctionKind : uint8_t { kernel, visible };
+// An external one is for the kernels of other files to call, which linking brings together; its name is its symbol.
+enum class FunctionKind : uint8_t { kernel, visible, external };
 
 std::string to_string(FunctionKind kind);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Linker/Linker.h>
@@ -28,6 +29,11 @@ Result<std::unique_ptr<llvm::Module>> load(llvm::LLVMContext& context, const dev
                                            bool keep_variables) {
   auto code = function.library->code(function.name);
   if (!code) return Error{code.error()};
+  if (!(*code)->undefined.empty())
+    return Error{
+        fmt::format("'{}' calls a function of another file, {}; link both into one library: metallib a.air b.air "
+                    "-o both.metallib",
+                    function.name, llvm::demangle((*code)->undefined.front()))};
   const auto& bytes = (*code)->bitcode;
   const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
                                      function.name);

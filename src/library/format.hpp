@@ -29,7 +29,7 @@ namespace metalloid::format {
 
 // The first byte is never text, and the line ends at the end betray a transfer that "corrects" them.
 inline constexpr std::string_view magic = "\x8fMTLOD\r\n";
-inline constexpr uint32_t version = 2;
+inline constexpr uint32_t version = 3;
 inline constexpr size_t header_size = 48;
 inline constexpr size_t checked_header_size = 40;  // what comes before the checksum
 inline constexpr size_t producer_width = 16;

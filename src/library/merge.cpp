@@ -56,6 +56,7 @@ Result<std::shared_ptr<Library>> merge(const std::vector<std::shared_ptr<Library
   for (const auto& library : libraries) {
     for (size_t i = 0; i < library->function_names().size(); ++i) {
       const std::string_view name = library->function_names()[i];
+      if (library->find(name)->kind == FunctionKind::external) continue;
       const auto [first, is_new] = defined_in.try_emplace(name, library.get());
       if (!is_new)
         return Error{

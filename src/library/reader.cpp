@@ -142,6 +142,8 @@ std::optional<Index> read_index(Bytes bytes, uint64_t code_size) {
     if (function.parameters >= index.parameter_lists.size() || function.constants >= index.constant_lists.size() ||
         function.chunk >= index.chunks.size())
       return std::nullopt;
+    for (const uint32_t symbol : function.undefined)
+      if (symbol >= index.strings.size()) return std::nullopt;
     const uint64_t chunk_size = index.chunks[function.chunk].size;
     if (function.offset > chunk_size || function.size > chunk_size - function.offset) return std::nullopt;
     all_reflected += reflected[function.parameters];
@@ -222,6 +224,7 @@ class LibraryFile : public CodeProvider {
     code->bitcode.assign(module, module + static_cast<ptrdiff_t>(record.size));
     code->static_threadgroup_memory = record.static_threadgroup_memory;
     code->function_constants = index_.constant_lists[record.constants];
+    for (const uint32_t symbol : record.undefined) code->undefined.emplace_back(index_.strings[symbol]);
     return std::shared_ptr<const Code>(std::move(code));
   }
 

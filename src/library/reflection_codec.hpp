@@ -169,8 +169,9 @@ struct FunctionRecord {
   uint32_t line = 0, column = 0;
   bool has_max_threads = false;
   uint32_t max_threads = 0;
-  uint32_t parameters = 0;  // which parameter list
-  uint32_t constants = 0;   // which list of function constants
+  uint32_t parameters = 0;          // which parameter list
+  uint32_t constants = 0;           // which list of function constants
+  std::vector<uint32_t> undefined;  // strings
   uint32_t chunk = 0;
   uint64_t offset = 0, size = 0;  // of the module in the uncompressed chunk
   uint64_t static_threadgroup_memory = 0;
@@ -189,6 +190,7 @@ void code_function(Codec& codec, Record& record) {
   codec.number(record.max_threads);
   codec.number(record.parameters);
   codec.number(record.constants);
+  codec.list(record.undefined, [&](auto& symbol) { codec.number(symbol); });
   codec.number(record.chunk);
   codec.number(record.offset);
   codec.number(record.size);

@@ -87,7 +87,7 @@ std::vector<std::optional<CodeResult>> produce(const Library& library, size_t be
   const auto work = [&] {
     for (size_t i = next++; i < end && !failed; i = next++) {
       results[i - begin] = library.code(library.function_names()[i]);
-      if (!*results[i - begin]) failed = true;
+      if (!*results[i - begin] && library.functions()[i].kind != FunctionKind::external) failed = true;
     }
   };
   std::vector<std::jthread> others;
@@ -136,6 +136,7 @@ class Writer {
     Encoder constant_encoder(constants, strings_);
     code_constants(constant_encoder, code.function_constants);
     record.constants = constant_lists_.add(constants.take());
+    for (const std::string& symbol : code.undefined) record.undefined.push_back(strings_.add(symbol));
 
     const CodePacker::Place place = code_.add(code.bitcode);
     record.chunk = place.chunk;
@@ -248,11 +249,14 @@ Result<std::vector<uint8_t>> write_library(const Library& library) {
   for (size_t begin = 0; begin < functions.size(); begin += batch_size) {
     const size_t end = std::min(begin + batch_size, functions.size());
     const auto results = produce(library, begin, end);
-    for (const auto& result : results)
-      if (result && !*result) return Error{result->error()};
+    // Functions for other files are not all for kernels: those that do not compile are left out.
+    for (size_t i = begin; i < end; ++i)
+      if (const auto& result = results[i - begin]; result && !*result && functions[i].kind != FunctionKind::external)
+        return Error{result->error()};
     for (size_t i = begin; i < end; ++i) {
-      const std::shared_ptr<const Code>& code = **results[i - begin];
-      if (Status added = writer.add(functions[i], *code); !added) return Error{added.error()};
+      const CodeResult& code = *results[i - begin];
+      if (!code) continue;
+      if (Status added = writer.add(functions[i], **code); !added) return Error{added.error()};
     }
   }
   for (const DeviceCode& code : library.device_code())

@@ -1,5 +1,5 @@
-// One function and all it calls, from syntax tree to a finished bitcode module: Clang's code generation, then a light
-// clean-up that suits every device (everything inlined, address spaces inferred), verified.
+// One function and all it calls, from syntax tree to a finished bitcode module: Clang's code generation, what Metal
+// defines and LLVM does not, then what suits every device (finish.hpp).
 #pragma once
 
 #include <metalloid/library.hpp>
@@ -10,7 +10,8 @@
 namespace metalloid::msl {
 
 // The module's symbol for the function is `function.name`. A function constant is an external global named
-// metal.function_constant.<index>; a builtin is a declaration named metal.*; everything else is defined and internal.
+// metal.function_constant.<index>; a builtin is a declaration named metal.*; everything else is defined and internal,
+// but for what other files define.
 Result<Code> emit(clang::CompilerInstance& instance, const Function& function, const Reachable& reachable,
                   const std::vector<FunctionConstant>& constants);
 

@@ -27,13 +27,14 @@ bool leaves(const clang::Stmt* statement, bool by_break = true) {
   return any_part(statement, [&](const clang::Stmt* part) { return leaves(part, by_break); });
 }
 
-// Functions that call a SIMD-group or quad function, and those that call them.
+// Functions that call a SIMD-group or quad function, or may as far as this file knows, and those that call them.
 class MeetingFunctions {
  public:
-  explicit MeetingFunctions(const std::vector<clang::FunctionDecl*>& functions) {
+  explicit MeetingFunctions(const Reachable& reachable) {
+    for (const clang::FunctionDecl* unknown : reachable.undefined) meeting_.insert(unknown->getCanonicalDecl());
     for (bool grew = true; grew;) {
       grew = false;
-      for (const clang::FunctionDecl* function : functions)
+      for (const clang::FunctionDecl* function : reachable.functions)
         if (!meeting_.contains(function->getCanonicalDecl()) && function->getBody() && calls(function->getBody()))
           grew |= meeting_.insert(function->getCanonicalDecl()).second;
     }
@@ -132,7 +133,7 @@ clang::FunctionDecl* find_clean_up(clang::ASTContext& context) {
 void end_iterations(clang::ASTContext& context, Reachable& reachable) {
   clang::FunctionDecl* clean_up = find_clean_up(context);
   if (!clean_up) return;
-  const MeetingFunctions meeting(reachable.functions);
+  const MeetingFunctions meeting(reachable);
   bool found = false;
   for (clang::FunctionDecl* function : reachable.functions) {
     LoopFinder finder(context, function, meeting, clean_up);

@@ -70,10 +70,10 @@ LibraryCache::LibraryCache(std::string_view source, const std::filesystem::path&
     : enabled_(options.cache) {
   if (!enabled_) return;
   key_.add(source).add(path.string()).add(options.source_name);
-  key_.add(fmt::format("{}.{} {} {} {} {} {} {} {}", options.language.major, options.language.minor,
+  key_.add(fmt::format("{}.{} {} {} {} {} {} {} {} {}", options.language.major, options.language.minor,
                        static_cast<int>(options.math_mode), options.precise_functions,
                        static_cast<int>(options.optimization), options.debug_info, options.all_warnings,
-                       options.no_warnings, options.warnings_as_errors));
+                       options.no_warnings, options.warnings_as_errors, options.for_linking));
   for (const auto& [name, value] : options.macros) key_.add("-D").add(name).add(value);
   for (const auto& warning : options.warning_options) key_.add(warning);
   for (const auto& name : options.undefined_macros) key_.add("-U").add(name);

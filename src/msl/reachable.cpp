@@ -224,7 +224,12 @@ void ReachabilityWalker::follow(const Uses& uses) {
       visit(const_cast<clang::FunctionDecl*>(definition));
     } else if (clang::FunctionDecl* known = find_air_function(called)) {
       if (seen_functions_.insert(known->getCanonicalDecl()).second) visit(known);
-    } else if (!is_builtin(called) && !called->isTrivial() && !called->isDefaulted()) {
+    } else if (is_builtin(called) || called->isTrivial() || called->isDefaulted()) {
+      continue;
+    } else if (for_linking_ && called->isExternallyVisible() && !called->hasAttr<clang::AsmLabelAttr>() &&
+               !called->isTemplateInstantiation()) {
+      result_.undefined.push_back(called);
+    } else {
       error(at, "'" + called->getNameAsString() + "' is declared but has no definition");
     }
   }

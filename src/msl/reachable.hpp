@@ -15,11 +15,12 @@ namespace metalloid::msl {
 struct Reachable {
   std::vector<clang::FunctionDecl*> functions;  // definitions, the starting one first
   std::vector<clang::VarDecl*> variables;       // of program scope
+  std::vector<clang::FunctionDecl*> undefined;  // that another file may define
 };
 
 class ReachabilityWalker {
  public:
-  explicit ReachabilityWalker(clang::Sema& sema) : sema_(sema) {}
+  ReachabilityWalker(clang::Sema& sema, bool for_linking) : sema_(sema), for_linking_(for_linking) {}
 
   Reachable from(clang::FunctionDecl* function);
 
@@ -38,6 +39,7 @@ class ReachabilityWalker {
   void error(clang::SourceLocation at, const std::string& message);
 
   clang::Sema& sema_;
+  const bool for_linking_;
   std::map<const clang::Decl*, Uses> remembered_;
   std::set<const clang::FunctionDecl*> seen_functions_;
   std::set<const clang::VarDecl*> seen_variables_;

@@ -22,10 +22,19 @@ bool is_visible(const clang::FunctionDecl* function) {
   return find_attribute(function, "visible") || find_attribute(function, "stitchable");
 }
 
+// Whether other files may call it.
+bool is_external(const clang::FunctionDecl* function) {
+  return function->isExternallyVisible() && !function->isInlined() && !function->isDependentContext() &&
+         function->getTemplateSpecializationKind() == clang::TSK_Undeclared && !function->isDeleted() &&
+         !function->isDefaulted();
+}
+
 // Finds the functions and constants that the source declares, in its order. What came out of the precompiled standard
 // library is not looked at: looking would load all of it.
 class Finder {
  public:
+  explicit Finder(bool for_linking) : for_linking_(for_linking) {}
+
   void visit(const clang::DeclContext* scope) {
     for (clang::Decl* declaration : scope->noload_decls()) {
       if (declaration->isFromASTFile()) continue;
@@ -57,16 +66,19 @@ class Finder {
   }
 
   void add(clang::FunctionDecl* function) {
-    if (is_kernel(function) || is_visible(function)) functions.push_back(function);
+    if (is_kernel(function) || is_visible(function) || (for_linking_ && is_external(function)))
+      functions.push_back(function);
   }
+
+  const bool for_linking_;
 };
 
 class Reflector {
  public:
   explicit Reflector(clang::Sema& sema) : sema_(sema), context_(sema.Context) {}
 
-  Reflection run() {
-    Finder finder;
+  Reflection run(bool for_linking) {
+    Finder finder(for_linking);
     finder.visit(context_.getTranslationUnitDecl());
     const auto in_source_order = [&](const clang::Decl* a, const clang::Decl* b) {
       return sema_.SourceMgr.isBeforeInTranslationUnit(a->getLocation(), b->getLocation());
@@ -75,7 +87,11 @@ class Reflector {
     for (const clang::VarDecl* variable : finder.variables) check_variable(variable);
     for (const clang::VarDecl* constant : finder.constants) add_constant(constant);
     if (!result_.constants.empty()) find_optional_constants();
-    for (clang::FunctionDecl* function : finder.functions) add_function(function);
+    for (clang::FunctionDecl* function : finder.functions)
+      if (is_kernel(function) || is_visible(function))
+        add_function(function);
+      else
+        add_external(function);
     return std::move(result_);
   }
 
@@ -162,6 +178,16 @@ class Reflector {
     for (const clang::ParmVarDecl* parameter : declaration->parameters())
       function.parameters.push_back(reflect_parameter(function, parameter));
     if (function.kind == FunctionKind::kernel) assign_indices(function, declaration);
+    result_.functions.push_back(std::move(function));
+    result_.declarations.push_back(declaration);
+  }
+
+  void add_external(clang::FunctionDecl* declaration) {
+    Function function;
+    function.name = clang::ASTNameGenerator(context_).getName(declaration);
+    function.source_name = declaration->getQualifiedNameAsString();
+    function.kind = FunctionKind::external;
+    function.location = location(declaration);
     result_.functions.push_back(std::move(function));
     result_.declarations.push_back(declaration);
   }
@@ -390,8 +416,8 @@ class Reflector {
 
 }  // namespace
 
-Reflection reflect(clang::Sema& sema) {
-  return Reflector(sema).run();
+Reflection reflect(clang::Sema& sema, bool for_linking) {
+  return Reflector(sema).run(for_linking);
 }
 
 }  // namespace metalloid::msl

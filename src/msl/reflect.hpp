@@ -15,8 +15,9 @@ struct Reflection {
   std::vector<FunctionConstant> constants;
 };
 
-// Reports what is wrong with the functions' signatures (a parameter that is no resource and has no attribute, two
-// buffers at one index) through Sema's diagnostics.
-Reflection reflect(clang::Sema& sema);
+// With `for_linking`, functions that other files may call are among them. Reports what is wrong with the functions'
+// signatures (a parameter that is no resource and has no attribute, two buffers at one index) through Sema's
+// diagnostics.
+Reflection reflect(clang::Sema& sema, bool for_linking);
 
 }  // namespace metalloid::msl

@@ -103,11 +103,11 @@ bool TranslationUnit::parse() {
   llvm::consumeError(action_->Execute());
   if (instance_->getDiagnostics().hasErrorOccurred()) return false;
 
-  Reflection reflection = reflect(instance_->getSema());
+  Reflection reflection = reflect(instance_->getSema(), options_.for_linking);
   functions_ = std::move(reflection.functions);
   declarations_ = std::move(reflection.declarations);
   constants_ = std::move(reflection.constants);
-  walker_ = std::make_unique<ReachabilityWalker>(instance_->getSema());
+  walker_ = std::make_unique<ReachabilityWalker>(instance_->getSema(), options_.for_linking);
   check_bodies();
   return !instance_->getDiagnostics().hasErrorOccurred();
 }
@@ -117,7 +117,9 @@ bool TranslationUnit::parse() {
 void TranslationUnit::check_bodies() {
   const auto deferred =
       llvm::count_if(declarations_, [](auto* function) { return function->isTemplateInstantiation(); });
-  for (clang::FunctionDecl* declaration : declarations_) {
+  for (size_t i = 0; i < declarations_.size(); ++i) {
+    clang::FunctionDecl* declaration = declarations_[i];
+    if (functions_[i].kind == FunctionKind::external) continue;  // not all are for kernels
     if (deferred > most_checked_instantiations && declaration->isTemplateInstantiation()) continue;
     const clang::FunctionDecl* definition = nullptr;
     if (instantiate(declaration) && declaration->isDefined(definition))

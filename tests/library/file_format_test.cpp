@@ -103,7 +103,7 @@ TEST(FileFormat, EqualModulesAreKeptOnce) {
   const auto file_with = [](uint8_t second_content) {
     std::vector<uint8_t> noise(20'000);
     for (size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<uint8_t>(XXH3_64bits(&i, sizeof i));
-    Code first{"f", noise, 0, {}}, second{"g", noise, 0, {}};
+    Code first{"f", noise, 0, {}, {}}, second{"g", noise, 0, {}, {}};
     for (uint8_t& byte : second.bitcode) byte ^= second_content;
     return Library({sample::simple("f", 1), sample::simple("g", 2)}, {},
                    std::make_shared<sample::GivenCode>(std::vector<Code>{first, second}))

@@ -131,7 +131,7 @@ TEST(Library, OpensTwoThousandKernelsAtOnce) {
     function.parameters[0].index = static_cast<uint32_t>(i % 300);
     functions.push_back(function);
     for (size_t change = 0; change < 300; ++change) module[random() % module.size()] = static_cast<uint8_t>(random());
-    code.push_back({"_Z" + function.name, module, 0, {}});
+    code.push_back({"_Z" + function.name, module, 0, {}, {}});
   }
   const Library library(functions, {}, std::make_shared<sample::GivenCode>(code));
   Result<std::vector<uint8_t>> file = Error{};

@@ -140,6 +140,7 @@ inline std::shared_ptr<Library> rich_library() {
   Code softmax_code = code("_Z7softmaxIfEvv", 1, 300);
   softmax_code.static_threadgroup_memory = 4096;
   softmax_code.function_constants = constants;
+  softmax_code.undefined = {"_Z1ff", "_Z1gf"};
   auto library = std::make_shared<Library>(
       std::vector<Function>{softmax(), simple("copy", 3), simple("same_as_copy", 9), visible()}, constants,
       std::make_shared<GivenCode>(std::vector<Code>{softmax_code, code("copy", 2), code("copy", 2), code("scale", 3)}));

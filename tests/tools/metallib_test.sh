@@ -21,6 +21,25 @@ it_links_archives() {
   expect_functions both.metallib twice thrice
 }
 
+it_links_functions_that_files_call_of_each_other() {
+  echo 'float curve(float x) { return 3 * x * x + 1; }' >curve.metal
+  echo 'float curve(float x);
+        kernel void bent(device float* x, uint i [[thread_position_in_grid]]) { x[i] = curve(x[i]); }' >bent.metal
+  expect 0 metal -c curve.metal -o curve.air
+  expect 0 metal -c bent.metal -o bent.air
+  expect 0 metallib bent.air curve.air -o bent.metallib
+  expect_functions bent.metallib bent
+  expect 0 metalloid run bent.metallib bent --grid 3 -b x=inout:f32:2:3
+  expect_text stdout 13
+  expect 0 metalloid compile bent.metal curve.metal -o bent.metallib
+  expect 0 metalloid run bent.metallib bent --grid 3 -b x=inout:f32:2:3
+  expect_text stdout 13
+  expect 1 metallib bent.air -o nothing.metallib
+  expect_text stderr "'bent' calls 'curve(float)', which no file defines"
+  expect 1 metalloid compile bent.metal
+  expect_text stderr "'curve' is declared but has no definition"
+}
+
 it_reads_standard_input() {
   metal -c twice.metal -o - | metallib - -o out.metallib || fail "pipe"
   expect_functions out.metallib twice

@@ -105,7 +105,7 @@ class Driver {
     std::vector<std::shared_ptr<Library>> libraries = compile_all();
     if (has_errors_) return;
     std::string output = arguments_.output.empty() ? default_output_ : arguments_.output;
-    write_with_device_code(*merge_libraries(libraries), output);
+    write_with_device_code(*link_libraries(libraries), output);
     write_dependency_rules(output);
   }
 
@@ -139,7 +139,7 @@ class Driver {
     if (input.path == standard_stream)
       result = metalloid::compile(standard_input(), standard_input_options());
     else
-      result = compile_file(input.path, arguments_.options);
+      result = compile_file(input.path, options());
     report(result.diagnostics);
     if (!result.library) has_errors_ = true;
     dependencies_.push_back({input.path, std::move(result.included_files)});
@@ -163,9 +163,16 @@ class Driver {
     return *standard_input_;
   }
 
+  // A file by itself has nobody to call.
+  CompileOptions options() const {
+    CompileOptions options = arguments_.options;
+    options.for_linking = arguments_.stage == Stage::compile || arguments_.inputs.size() > 1;
+    return options;
+  }
+
   // Source from standard input includes what lies in the current folder.
   CompileOptions standard_input_options() const {
-    CompileOptions options = arguments_.options;
+    CompileOptions options = this->options();
     options.source_name = "<stdin>";
     options.include_directories.insert(options.include_directories.begin(), ".");
     return options;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <metalloid/compiler.hpp>
 
 #include "archive.hpp"
 #include "library/file.hpp"
@@ -123,11 +124,10 @@ std::vector<std::shared_ptr<Library>> read_libraries(const std::string& path) {
   return libraries;
 }
 
-std::shared_ptr<Library> merge_libraries(const std::vector<std::shared_ptr<Library>>& libraries) {
-  if (libraries.size() == 1) return libraries.front();
-  auto merged = merge(libraries);
-  if (!merged) throw Failure{exit_source_error, merged.error()};
-  return *merged;
+std::shared_ptr<Library> link_libraries(const std::vector<std::shared_ptr<Library>>& libraries) {
+  auto linked = link(libraries);
+  if (!linked) throw Failure{exit_source_error, linked.error()};
+  return *linked;
 }
 
 std::vector<uint8_t> compile_functions(const Library& library) {

@@ -21,8 +21,8 @@ void write_output(const std::string& path, std::string_view bytes);
 // The libraries in a .metallib, .air or .metalar file: the last holds several.
 std::vector<std::shared_ptr<Library>> read_libraries(const std::string& path);
 
-// All of them as one; with a single one, that one.
-std::shared_ptr<Library> merge_libraries(const std::vector<std::shared_ptr<Library>>& libraries);
+// All of them as one, in which functions of one file that another calls are found.
+std::shared_ptr<Library> link_libraries(const std::vector<std::shared_ptr<Library>>& libraries);
 
 // Compiles what is not compiled yet, with progress on terminals when that takes long. The library's file.
 std::vector<uint8_t> compile_functions(const Library& library);

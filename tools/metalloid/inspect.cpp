@@ -25,7 +25,7 @@ void inspect(const InspectArguments& arguments) {
     auto read = read_libraries(path);
     libraries.insert(libraries.end(), read.begin(), read.end());
   }
-  std::shared_ptr<Library> library = merge_libraries(libraries);
+  std::shared_ptr<Library> library = link_libraries(libraries);
 
   DescribeOptions options;
   if (!arguments.function.empty()) options.function = arguments.function;

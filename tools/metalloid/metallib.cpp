@@ -56,7 +56,7 @@ int run_metallib(const Arguments& arguments) {
     auto read = read_libraries(input);
     libraries.insert(libraries.end(), read.begin(), read.end());
   }
-  write_library(*merge_libraries(libraries), output);
+  write_library(*link_libraries(libraries), output);
   return exit_success;
 }
 

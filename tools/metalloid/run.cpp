@@ -46,7 +46,7 @@ NS::String* text(const std::string& string) {
 }
 
 std::shared_ptr<Library> load(const RunArguments& arguments) {
-  if (!arguments.file.ends_with(".metal")) return merge_libraries(read_libraries(arguments.file));
+  if (!arguments.file.ends_with(".metal")) return link_libraries(read_libraries(arguments.file));
   require_readable(arguments.file);
   CompileOptions options;
   for (const std::string& macro : arguments.macros) {
