@@ -26,6 +26,7 @@
 #include "cpu/reference/meetings_pass.hpp"
 #include "cpu/reference/turns_pass.hpp"
 #include "cpu/runtime_symbols.hpp"
+#include "cpu/textures/texture_calls.hpp"
 #include "cpu/validation/instrument.hpp"
 #include "cpu/vector/explanation.hpp"
 #include "cpu/vector/group_loop.hpp"
@@ -236,6 +237,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   retarget(module, kernel.machine);
   bitcode::resolve_function_pointers(module, kernel.prepared.linked);
   lower::make_entry(*kernel.prepared.kernel, kernel.reflection(), kernel.slots, &variant);
+  textures::leave_out_bodies(module);
   vector::inline_calls(module);
   lower::lower_thread_builtins(module, &variant);
   const bool has_exponentials = lower::has_exponential_instructions(*module.getFunction(lower::entry_name));
@@ -251,6 +253,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
     return vectorised;
   if (choice && choice->width != variant.width) return success();
   if (has_exponentials) lower::expand_exponentials_to_instructions(module);
+  textures::lower_calls(module);
   if (auto found = find_group_calls_of_one_lane(module, kernel.name()); !found) {
     if (!choice) return found;
     *choice = {vector::each_thread_by_itself, "a recursive function calls functions of SIMD-groups"};

@@ -57,6 +57,7 @@ const RuntimeSymbols& RuntimeSymbols::all() {
     add_group_functions(all);
     add_vector_functions(all);
     add_log_function(all);
+    add_texture_functions(all);
     add_validation_functions(all);
     return all;
   }();

@@ -37,6 +37,7 @@ void add_reference_functions(RuntimeSymbols& symbols);   // reference/runtime.cp
 void add_group_functions(RuntimeSymbols& symbols);       // reference/group_functions.cpp: the Combine of each
 void add_vector_functions(RuntimeSymbols& symbols);      // vector/runtime.cpp: barriers, turns
 void add_log_function(RuntimeSymbols& symbols);          // os_log.cpp
+void add_texture_functions(RuntimeSymbols& symbols);     // textures: for all lanes of a group
 void add_validation_functions(RuntimeSymbols& symbols);  // validation/runtime.cpp
 
 }  // namespace metalloid::cpu

@@ -1,6 +1,7 @@
 // Floating-point numbers of fewer bits than float: half, bfloat, and the 10- and 11-bit numbers without a sign of
 // packed pixel formats, which have five bits of exponent as half has. Written in integer arithmetic, so that it gives
-// the same bits in a constant expression, on every host and on every device; compiled for devices too, hence no library
+// the same bits in a constant expression, on every host and on every device; but where code is compiled for processors
+// that convert halves themselves, they do, and make signalling NaNs quiet. Compiled for devices too, hence no library
 // types.
 #pragma once
 
@@ -43,9 +44,19 @@ constexpr unsigned to_small_float(float value, unsigned mantissa, bool has_sign)
 }
 
 constexpr float from_half(unsigned bits) {
+#ifdef __F16C__
+  if (!__builtin_is_constant_evaluated())
+    return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<unsigned short>(bits)));
+#endif
   return from_small_float(bits, 10);
 }
 constexpr unsigned to_half(float value) {
+#ifdef __F16C__
+  if (!__builtin_is_constant_evaluated()) {
+    const unsigned bits = __builtin_bit_cast(unsigned short, static_cast<_Float16>(value));
+    return value == value ? bits : (bits & 0x8000) | 0x7E00;
+  }
+#endif
   return to_small_float(value, 10, true);
 }
 

@@ -22,9 +22,10 @@ struct TextureFormat {
   uint32_t channels;
 };
 constexpr std::array texture_formats = {
-    TextureFormat{"rgba8unorm", 70, Element::u8, 4},    TextureFormat{"rgba8uint", 73, Element::u8, 4},
-    TextureFormat{"r32uint", 53, Element::u32, 1},      TextureFormat{"r32float", 55, Element::f32, 1},
-    TextureFormat{"rgba16float", 115, Element::f16, 4}, TextureFormat{"rgba32float", 125, Element::f32, 4}};
+    TextureFormat{"rgba8unorm", 70, Element::u8, 4},      TextureFormat{"rgba8uint", 73, Element::u8, 4},
+    TextureFormat{"rgba8unorm_srgb", 71, Element::u8, 4}, TextureFormat{"r32uint", 53, Element::u32, 1},
+    TextureFormat{"r32float", 55, Element::f32, 1},       TextureFormat{"rgba16float", 115, Element::f16, 4},
+    TextureFormat{"rgba32float", 125, Element::f32, 4}};
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;

@@ -62,6 +62,10 @@ class TestTexture {
     bytes_.assign(bytes / 8 + 2, 0xEEEEEEEEEEEEEEEE);
     description_.base = reinterpret_cast<uint64_t>(bytes_.data());
   }
+  TestTexture(const TestTexture& other) : description_(other.description_), bytes_(other.bytes_) {
+    description_.base = reinterpret_cast<uint64_t>(bytes_.data());
+  }
+  TestTexture(TestTexture&&) = default;
 
   uint64_t handle() const { return reinterpret_cast<uint64_t>(&description_); }
   device::TextureDescription& description() { return description_; }

@@ -131,6 +131,17 @@ TEST(TextureKernel, TexturesAndSamplersComeOutOfArgumentBuffers) {
   EXPECT_EQ(out, (std::vector<float>{3, 4, 1}));
 }
 
+TEST(TextureKernel, ATextureThatIsNoneFailsTheSubmission) {
+  for (const char* grid : {"uint i [[thread_position_in_grid]]", "uint i [[threads_per_grid]]"}) {
+    Kernel kernel("kernel void f(constant texture2d<float>& image, device float4* out, " + std::string(grid) +
+                  ") { out[i] = image.read(uint2(i, 0)); }");
+    ASSERT_TRUE(kernel.pipeline) << kernel.error;
+    const uint64_t handle = 0x1000;
+    std::vector<Float4> out(65);
+    EXPECT_NE(kernel.run({{64, 1, 1}, {32, 1, 1}, {bytes(handle), buffer(out)}}).find("0x1"), std::string::npos);
+  }
+}
+
 TEST(TextureKernel, FunctionTablesGiveFunctionsToCall) {
   const auto library = library_of(R"(
     [[visible]] float twice(float x) { return 2 * x; }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bitcode/address_spaces.hpp"
+#include "cpu/textures/texture_calls.hpp"
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
@@ -27,6 +28,7 @@ constexpr double integer_step = 0.35, float_step = 0.5, load = 0.5, store = 1, d
 constexpr double unforeseen_branch = 4;  // a branch that threads disagree on is guessed wrong at times; an exit, once
 constexpr double float_division = 4, square_root = 5, integer_division = 7, long_division = 12;
 constexpr double locked = 18;
+constexpr double texel = 40, sample = 170;  // of one thread
 constexpr double function_call = 30;  // and what it does, which nobody has looked at
 
 // Of a group.
@@ -39,6 +41,7 @@ constexpr unsigned lines_of_set = 8;                    // of the nearest cache
 constexpr double further_run = 0.7;                     // of lanes that lie apart from the others
 constexpr double part_of_word = 1.3;                    // gathered with the word that it is in, and cut out
 constexpr double part_of_many = 2;                      // put together in more registers than there are
+constexpr double texels = 200, samples = 800;           // of one texture
 constexpr double barrier = 60;                          // a switch of stacks, and the return from it is foreseen badly
 constexpr double taking_turns = 17;                     // whatever they then do
 constexpr double plain_update = 1.2, plain_access = 5;  // of threadgroup memory, which needs no lock: without a value
@@ -241,6 +244,11 @@ double Costs::call(const llvm::CallInst& call, unsigned width) const {
   if (called->getName() == "metal.threadgroup_barrier") return barrier;
   if (is_group_function(called->getName())) return 6 * vector_step_ * registers(call.getType(), width);
   if (is_lone_lane(*called)) return function_call;
+  if (textures::is_native(called->getName())) {
+    const bool is_sampled = textures::has_sampler(call);
+    if (width > 1 && shapes_.are_uniform(textures::resources(call))) return is_sampled ? samples : texels;
+    return width * (is_sampled ? sample : texel);
+  }
   return width * (function_call + (width > 1 ? 2.0 + call.arg_size() : 0));
 }
 

@@ -21,6 +21,9 @@ class ShapeAnalysis {
   Shape shape(const llvm::Value* value) const;
   bool is_known(const llvm::Value* value) const { return shape(value).is_known(); }
   bool is_uniform(const llvm::Value* value) const { return shape(value).is_uniform(); }
+  bool are_uniform(llvm::iterator_range<llvm::User::const_op_iterator> values) const {
+    return llvm::all_of(values, [&](const llvm::Value* value) { return is_uniform(value); });
+  }
 
   // Whether lanes that the group has may be off in a block.
   bool is_masked(const llvm::BasicBlock* block) const { return masked_.contains(block); }

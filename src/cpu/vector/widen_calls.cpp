@@ -1,9 +1,10 @@
-// Calls. Group functions and barriers are made once for all lanes, LLVM's own functions for vectors. What is left after
-// inlining, recursive functions and textures' accesses, is called by one lane after the other.
+// Calls. Group functions, barriers and accesses of one texture are made once for all lanes, LLVM's own functions for
+// vectors. What is left after inlining, as recursive functions, is called by one lane after the other.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <vector>
 
+#include "cpu/textures/texture_calls.hpp"
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
 #include "cpu/vector/groups.hpp"
@@ -91,9 +92,20 @@ void Widener::widen_call(llvm::CallInst& call) {
       clone_scalar(call);
     else
       define(call, widened_intrinsic(*intrinsic));
+  } else if (textures::is_native(name) && shapes_.are_uniform(textures::resources(call))) {
+    access_texture(call);
   } else {
     call_lane_by_lane(call);
   }
+}
+
+void Widener::access_texture(llvm::CallInst& call) {
+  llvm::SmallVector<llvm::Value*> resources, rows;
+  for (llvm::Value* resource : textures::resources(call)) resources.push_back(scalar(resource));
+  for (llvm::Value* argument : llvm::drop_begin(call.args(), resources.size()))
+    llvm::append_range(rows, lanes(argument));
+  const auto results = textures::access(builder_, call, resources, rows, emission().mask_bits());
+  if (!results.empty()) define(call, Components(results.begin(), results.end()));
 }
 
 // With those beside it, as many as have room for their sums in half of the registers.

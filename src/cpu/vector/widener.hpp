@@ -184,6 +184,7 @@ class Widener {
   void widen_products(llvm::CallInst& first);
   void widen_row_function(llvm::CallInst& call);
   Components call_in_simdgroups(const llvm::Function& called, llvm::ArrayRef<Operand> operands);
+  void access_texture(llvm::CallInst& call);
   void call_lane_by_lane(llvm::CallInst& call);
   llvm::Value* holds_in_all_lanes(llvm::Value* condition);
   llvm::Value* holds_in_first_or_last(llvm::ICmpInst& comparison);

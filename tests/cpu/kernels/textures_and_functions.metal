@@ -29,6 +29,26 @@ kernel void samples(texture2d<float> in, texture2d<float> other, sampler bound, 
   out[i] = sum;
 }
 
+//@ texture rgba16float random 21x13
+//@ texture rgba8unorm_srgb random 16x16
+//@ buffer uint random N
+//@ buffer float random 2N
+//@ buffer float zeros 4N
+//@ tolerance 1e-4
+kernel void samples_of_some_lanes(texture2d<float> in, texture2d<float> other, device const uint* counts,
+                                  device const float2* where, device float4* out, uint3 at [[thread_position_in_grid]],
+                                  uint3 grid [[threads_per_grid]]) {
+  constexpr sampler bordered(coord::pixel, address::clamp_to_zero, filter::linear);
+  constexpr sampler mirrored(address::mirrored_repeat, filter::linear);
+  const uint i = at.x + grid.x * (at.y + grid.y * at.z);
+  float4 sum = 0;
+  for (uint step = counts[i] % 5; step > 0; --step)
+    sum += step & 1 ? in.sample(bordered, where[i] * step * 8) : other.sample(mirrored, where[i] / step);
+  const texture2d<float> either = counts[i] & 1 ? in : other;
+  if (counts[i] % 3 != 0) sum += either.read(uint2(i % 11, i % 7)) + either.sample(mirrored, where[i]);
+  out[i] = sum;
+}
+
 //@ texture r32uint random 64x1
 //@ texture r32uint zeros 64x1
 //@ grid 64 group 32
