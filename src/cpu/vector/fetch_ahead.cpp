@@ -8,6 +8,7 @@
 #include "bitcode/address_spaces.hpp"
 #include "cpu/lower/thread_values.hpp"
 #include "cpu/thread_state.hpp"
+#include "cpu/vector/target.hpp"
 
 namespace metalloid::cpu::vector {
 
@@ -22,7 +23,7 @@ constexpr unsigned longest_group = 1000;           // in a longer one, memory co
 // As much of the last cache as others may leave to a core; a Zen 5 waits for enough of its lines by itself, and is
 // slowed down by being asked for them.
 uint64_t large_buffer(const llvm::Function& function) {
-  return uint64_t{function.getFnAttribute("target-cpu").getValueAsString() == "znver5" ? 32U : 8U} << 20;
+  return uint64_t{is_zen_5(function) ? 32U : 8U} << 20;
 }
 
 llvm::CallInst* as_mark(llvm::Instruction& instruction) {
@@ -230,6 +231,7 @@ llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, c
 }
 
 void fetch_streams(llvm::Function& group) {
+  if (is_zen_5(group)) return;
   constexpr uint64_t ahead = 2048, line = 64;
   enum { reading = 0, to_first_cache = 3, data = 1 };
   for (llvm::Instruction& instruction : llvm::instructions(group)) {

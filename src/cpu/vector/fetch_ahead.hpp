@@ -48,7 +48,8 @@ inline uint32_t groups_ahead(uint32_t width) {
 }
 
 // Asks for what lies behind the vectors that a group reads. It is for grids whose groups take one after the other what
-// fills caches: processors look ahead themselves, but not far enough where several streams come from far memory.
+// fills caches: processors look ahead themselves, but not far enough where several streams come from far memory; but for
+// a Zen 5, which does, and is slowed down by being asked.
 void fetch_streams(llvm::Function& group);
 
 }  // namespace metalloid::cpu::vector

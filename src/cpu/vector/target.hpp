@@ -14,6 +14,14 @@ inline bool has_feature(const llvm::Function& function, llvm::StringRef feature)
   return is_on;
 }
 
+// Processors that some choices are made for because of what was measured on them.
+inline bool is_zen(const llvm::Function& function) {
+  return function.getFnAttribute("target-cpu").getValueAsString().starts_with("znver");
+}
+inline bool is_zen_5(const llvm::Function& function) {
+  return function.getFnAttribute("target-cpu").getValueAsString() == "znver5";
+}
+
 // Registers for masks, with masked loads and stores of every type.
 inline bool has_mask_registers(const llvm::Function& function) {
   return has_feature(function, "avx512vl") && has_feature(function, "avx512bw");

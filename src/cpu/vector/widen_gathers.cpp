@@ -184,7 +184,8 @@ Components Widener::gather(llvm::LoadInst& load, llvm::Value* pointers) {
   const bool is_bit = access.scalar->getPrimitiveSizeInBits() % 8 != 0 && !access.scalar->isPointerTy();
   llvm::Type* scalar = is_bit ? builder_.getInt8Ty() : access.scalar;
   const bool can_be_in_full = !load.isVolatile() && access.scalar_bytes <= 8 && !is_unlikely_;
-  const bool in_full = can_be_in_full && (!has_mask_registers_ || loads_beat_gathers());
+  const bool is_gathered_well = gathers_words_well_ && access.scalar_bytes >= bytes_of_word;
+  const bool in_full = can_be_in_full && (!has_mask_registers_ || (!is_gathered_well && loads_beat_gathers()));
   Components result;
   for (unsigned i = 0; i < access.count; ++i) {
     llvm::Value* addresses = behind(pointers, i * access.scalar_bytes);

@@ -45,7 +45,8 @@ Widener::Widener(llvm::Function& lane_form, const ShapeAnalysis& shapes, const l
       width_(variant.width),
       agreements_(agreements),
       explanation_(explanation),
-      has_slow_gathers_(lane_form.getFnAttribute("target-cpu").getValueAsString().starts_with("znver")),
+      has_slow_gathers_(is_zen(lane_form)),
+      gathers_words_well_(!is_zen(lane_form) || is_zen_5(lane_form)),
       has_mask_registers_(has_mask_registers(lane_form)),
       has_masked_words_(has_feature(lane_form, "avx")),
       builder_(context_) {}

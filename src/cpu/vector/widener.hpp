@@ -215,6 +215,7 @@ class Widener {
   const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& agreements_;
   Explanation* const explanation_;  // null: nobody wants one
   bool has_slow_gathers_ = false;
+  bool gathers_words_well_ = false;  // all the same, from addresses that are in a vector anyway
   unsigned gathers_in_full_ = 0;
   bool has_mask_registers_ = false;  // of the processor: masked accesses are as cheap as others
   bool has_masked_words_ = false;    // of the processor: so are those of 32 bits and more, if they are side by side
