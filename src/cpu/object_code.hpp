@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cpu/host_processor.hpp"
+#include "cpu/small_strides.hpp"
 #include "cpu/vector/variant.hpp"
 #include "device/pipeline.hpp"
 
@@ -25,6 +26,8 @@ struct ObjectLayout {
   uint64_t source_bytes;      // of threadgroup memory, those that the source asks for
   uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
   uint32_t lanes_of_streams;  // on the vector engine: the width for grids that stream
+  const Stride* strides;      // on the vector engine, of the first variant: if one is not small,
+  uint64_t stride_count;      // its threads are better run one at a time
   bool keeps_order;           // threadgroups may wait for those before them
   bool needs_fibers;          // on the vector engine: groups of a threadgroup wait for each other
   bool runs_many_groups;      // on the vector engine: one call of the entry runs ThreadState::groups

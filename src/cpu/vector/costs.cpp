@@ -29,7 +29,7 @@ constexpr double unforeseen_branch = 4;  // a branch that threads disagree on is
 constexpr double float_division = 4, square_root = 5, integer_division = 7, long_division = 12;
 constexpr double locked = 18;
 constexpr double texel = 40, sample = 170;  // of one thread
-constexpr double function_call = 30;  // and what it does, which nobody has looked at
+constexpr double function_call = 30;        // and what it does, which nobody has looked at
 
 // Of a group.
 constexpr double mask_steps = 3;  // of a branch that lanes disagree on: masks of both sides, is there a lane
@@ -39,6 +39,7 @@ constexpr int64_t cache_line = 64;
 constexpr double far_load = 2.5, far_store = 4;         // of lanes that have cache lines of their own
 constexpr unsigned lines_of_set = 8;                    // of the nearest cache
 constexpr double further_run = 0.7;                     // of lanes that lie apart from the others
+constexpr double part_of_strides_above_1 = 0.5;         // of those that are small; others are one vector
 constexpr double part_of_word = 1.3;                    // gathered with the word that it is in, and cut out
 constexpr double part_of_many = 2;                      // put together in more registers than there are
 constexpr double texels = 200, samples = 800;           // of one texture
@@ -93,10 +94,11 @@ double steps_of(const llvm::Instruction& instruction) {
 }  // namespace
 
 Costs::Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops,
-             const llvm::TargetTransformInfo& target)
+             const llvm::TargetTransformInfo& target, Strides strides)
     : shapes_(shapes),
       loops_(loops),
       layout_(function.getDataLayout()),
+      strides_(strides),
       register_bits_(static_cast<double>(
           target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue())),
       register_count_(target.getNumberOfRegisters(target.getRegisterClassForType(/*Vector=*/true))),
@@ -203,9 +205,10 @@ double Costs::access(const llvm::Instruction& instruction, const llvm::Value* po
   }
   // As far apart as rows of a matrix, whose lengths are powers of two as often as not: then all share a set of the
   // cache, and what is stored does with what was loaded.
+  double cost = guard_steps * static_cast<double>(shape.guards.size());
+  if (shape.factor && runs == lanes && strides_ == Strides::small) return cost + one_by_one * part_of_strides_above_1;
   const bool is_rows = shape.factor && runs == lanes && (is_store || width > lines_of_set);
   const bool is_far = is_rows || (is_even && std::abs(shape.step(1)) >= cache_line);
-  double cost = guard_steps * static_cast<double>(shape.guards.size());
   const double whole =
       registers(type, width) * (is_store ? store : vector_step_) * (is_masked && !has_mask_registers_ ? 2 : 1);
   if (count == 1 && runs <= most_runs)

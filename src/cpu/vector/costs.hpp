@@ -10,10 +10,14 @@
 
 namespace metalloid::cpu::vector {
 
+// How far apart lanes are thought to be where a number that is known at run time only keeps them apart
+// (find_strides.hpp).
+enum class Strides : uint8_t { large, small };
+
 class Costs {
  public:
   Costs(const llvm::Function& function, const ShapeAnalysis& shapes, const llvm::LoopInfo& loops,
-        const llvm::TargetTransformInfo& target);
+        const llvm::TargetTransformInfo& target, Strides strides);
 
   double alone(const llvm::Instruction& instruction) const;
   double together(const llvm::Instruction& instruction, unsigned width) const;
@@ -41,6 +45,7 @@ class Costs {
   const ShapeAnalysis& shapes_;
   const llvm::LoopInfo& loops_;
   const llvm::DataLayout& layout_;
+  const Strides strides_;
   double register_bits_;
   unsigned register_count_;
   double vector_step_;  // an operation on a vector register

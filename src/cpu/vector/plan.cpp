@@ -58,19 +58,31 @@ bool is_refused(const Variant& variant, const Pipeline& pipeline) {
   return !compiled.code && compiled.error.empty();
 }
 
+// Of groups that are blocks: one SIMD-group, or one row of it. 0: there are no narrower ones that are better at times.
+uint32_t narrower_than(const Variant& blocks) {
+  constexpr uint32_t shortest_row = 8;
+  if (blocks.width > lanes_of_simdgroup) return lanes_of_simdgroup;
+  const uint32_t row = uint32_t{1} << blocks.log2_x;
+  return row >= shortest_row && row < blocks.width ? row : 0;
+}
+
 // The variant for all groups of such a threadgroup, which most of a grid are.
-Variant best_variant(device::Size threads, const Pipeline& pipeline) {
-  Variant variant = variant_for(threads, width_for(threads, pipeline.width()));
-  if (variant.width <= lanes_of_simdgroup || variant.positions == LanePositions::row || !pipeline.chose_width())
-    return variant;
-  variant.if_cheaper = true;
-  return is_refused(variant, pipeline) ? variant_for(threads, lanes_of_simdgroup) : variant;
+Variant best_variant(device::Size threads, uint32_t width, const Pipeline& pipeline) {
+  Variant variant = variant_for(threads, width_for(threads, width));
+  while (pipeline.chose_width() && variant.positions == LanePositions::blocks) {
+    const uint32_t narrower = narrower_than(variant);
+    if (narrower == 0) break;
+    variant.if_cheaper = true;
+    if (!is_refused(variant, pipeline)) break;
+    variant = variant_for(threads, narrower);
+  }
+  return variant;
 }
 
 // Such a threadgroup as one group, where several SIMD-groups go together in any case and would wait for others at
 // barriers. Groups that are wider than the kernel's own have to be cheaper.
-Variant best_variant_of_all(device::Size threads, const Pipeline& pipeline) {
-  const Variant parts = best_variant(threads, pipeline);
+Variant best_variant_of_all(device::Size threads, uint32_t width, const Pipeline& pipeline) {
+  const Variant parts = best_variant(threads, width, pipeline);
   const auto count = static_cast<uint32_t>(threads.count());
   if (parts.width <= lanes_of_simdgroup || count < parts.width || !pipeline.threadgroup_layout().needs_fibers ||
       std::ranges::find(widths, count) == widths.end())
@@ -113,11 +125,12 @@ Status GridPlan::make(const GridState& grid) {
   max_groups_ = 0;
 
   const ObjectLayout& layout = grid.pipeline->threadgroup_layout();
+  const uint32_t width = are_small({layout.strides, layout.stride_count}, grid.arguments) ? grid.pipeline->width() : 1;
   streams_ = all.count() >= threads_that_fill_caches && !layout.needs_fibers;
-  const bool is_narrower = streams_ && grid.pipeline->chose_width() && layout.lanes_of_streams < layout.width &&
+  const bool is_narrower = streams_ && grid.pipeline->chose_width() && layout.lanes_of_streams < width &&
                            size.x % layout.lanes_of_streams == 0;
   const Variant usual =
-      is_narrower ? variant_for(size, layout.lanes_of_streams) : best_variant_of_all(size, *grid.pipeline);
+      is_narrower ? variant_for(size, layout.lanes_of_streams) : best_variant_of_all(size, width, *grid.pipeline);
   for (uint32_t edges = 0; edges < plans_.size(); ++edges) {
     if ((edges & ~ragged_) != 0 || (always & ~edges) != 0) continue;
     const device::Size threads{edges & 1 ? rest.x : size.x, edges & 2 ? rest.y : size.y, edges & 4 ? rest.z : size.z};

@@ -34,7 +34,7 @@ struct Variant {
   uint8_t log2_x = 0, log2_y = 0;  // of blocks
   bool is_aligned = true;          // of a row: groups start at multiples of the width in the grid, too
   bool is_partial = false;         // the group has `lanes` of the thread's state; if not, it has `width`
-  bool if_cheaper = false;         // of several SIMD-groups: there is no code if threads cost less in fewer lanes
+  bool if_cheaper = false;         // of blocks, or whole: there is no code if threads cost less in fewer lanes
   bool is_whole = false;           // the group is its threadgroup: it starts at 0, and waits for nobody at barriers
   bool streams = false;            // a grid that writes more than caches hold writes past them
 

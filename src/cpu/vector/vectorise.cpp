@@ -19,6 +19,7 @@
 #include "cpu/vector/early_extensions.hpp"
 #include "cpu/vector/explanation.hpp"
 #include "cpu/vector/fetch_tiles.hpp"
+#include "cpu/vector/find_strides.hpp"
 #include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/join_products.hpp"
@@ -199,13 +200,32 @@ void consider_wide_groups(llvm::Function& entry, Analysis& analysis, const llvm:
   prefer_wide(choice, estimate, wide);
 }
 
-// Whether they should in threadgroups that are blocks: what all lanes of a row agree on, those of several may not.
+// Whether the lanes of blocks are better fewer: what all lanes of a row agree on, those of several may not, and
+// addresses may have a shape in a row only.
 bool are_better_apart(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
-                      const Estimate& wide, uint32_t width) {
-  ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, lanes_of_simdgroup);
+                      const Estimate& together, const Variant& blocks) {
+  const bool is_wide = blocks.width > lanes_of_simdgroup;
+  const uint32_t fewer = is_wide ? lanes_of_simdgroup : uint32_t{1} << blocks.log2_x;
+  if (fewer < least_width(entry).width) return false;
+  ShapeAnalysis shapes(entry, analysis.loops, analysis.post_dominators, fewer);
   for (const llvm::BasicBlock* block : analysis.restarts) shapes.assume_agreement(block);
-  const Estimate narrow(entry, analysis.loops, analysis.dominators, shapes, machine);
-  return !is_better_wide(width, narrow, wide);
+  if (is_wide) {
+    const Estimate apart(entry, analysis.loops, analysis.dominators, shapes, machine);
+    return !is_better_wide(blocks.width, apart, together);
+  }
+  const auto estimate = [&](const ShapeAnalysis& of_lanes) {
+    return Estimate(entry, analysis.loops, analysis.dominators, of_lanes, machine, Strides::small);
+  };
+  return is_better_narrow(fewer, estimate(shapes), blocks.width, estimate(analysis.shapes));
+}
+
+// Whether lanes are better after all, unless a dispatch says that they are far apart.
+void consider_strides(llvm::Function& entry, Analysis& analysis, const llvm::TargetMachine& machine,
+                      WidthChoice& choice) {
+  std::vector<Stride> strides = find_strides(entry, analysis.shapes);
+  if (strides.empty()) return;
+  const Estimate near(entry, analysis.loops, analysis.dominators, analysis.shapes, machine, Strides::small);
+  prefer_lanes(choice, near, std::move(strides));
 }
 
 // A group that is its threadgroup waits for nobody.
@@ -252,14 +272,17 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       *choice = {lanes_of_simdgroup, reason};
     else if (variant.is_whole && !is_worth_being_whole(variant.width, *estimate))
       *choice = {variant.width / 2, "registers would be too few"};
-    else if (variant.if_cheaper && !variant.is_whole &&
-             are_better_apart(entry, *analysis, machine, *estimate, variant.width))
+    else if (variant.if_cheaper && !variant.is_whole && are_better_apart(entry, *analysis, machine, *estimate, variant))
       *choice = {lanes_of_simdgroup, "they would disagree too often"};
+  } else if (choice && variant.if_cheaper) {
+    if (are_better_apart(entry, *analysis, machine, *estimate, variant))
+      *choice = {uint32_t{1} << variant.log2_x, "lanes of a row have more in common"};
   } else if (choice) {
     *choice = choose_width(entry, *estimate);
     const bool share_quotients = has_split_divisions || has_accesses_by_quotients(entry, shapes);
     if (choice->width == lanes_of_simdgroup && !share_quotients)
       consider_wide_groups(entry, *analysis, machine, *estimate, *choice);
+    if (choice->width == 1 && !estimate->has_barriers()) consider_strides(entry, *analysis, machine, *choice);
   }
   if ((choice || is_first(variant)) && find_waiting(loops, dominators, shapes)) {
     if (!choice)

@@ -14,6 +14,7 @@
 #include "bitcode/address_spaces.hpp"
 #include "cpu/vector/accesses.hpp"
 #include "cpu/vector/all_lanes.hpp"
+#include "cpu/vector/find_strides.hpp"
 #include "cpu/vector/groups.hpp"
 #include "cpu/vector/lane_form.hpp"
 #include "cpu/vector/lone_lanes.hpp"
@@ -86,12 +87,20 @@ double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, co
   return std::max(1.0, register_bits / bits * part_of_ideal);
 }
 
+// Such loops are along rows that are no longer than strides, or over a window: short, if strides are small.
+bool has_strides(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
+  return llvm::any_of(loop.blocks(), [&](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [&](const llvm::Instruction& instruction) { return has_stride(instruction, shapes); });
+  });
+}
+
 }  // namespace
 
 Estimate::Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
-                   const ShapeAnalysis& shapes, const llvm::TargetMachine& machine)
+                   const ShapeAnalysis& shapes, const llvm::TargetMachine& machine, Strides strides)
     : shapes_(shapes),
-      costs_(lane_form, shapes, loops, machine.getTargetTransformInfo(lane_form)),
+      costs_(lane_form, shapes, loops, machine.getTargetTransformInfo(lane_form), strides),
+      strides_(strides),
       has_barriers_(lane_form.getParent()->getFunction("metal.threadgroup_barrier")) {
   llvm::TargetLibraryInfoImpl functions(machine.getTargetTriple());
   llvm::TargetLibraryInfo library(functions);
@@ -149,7 +158,7 @@ void Estimate::add_instructions(const llvm::Function& function, const llvm::Loop
                           costs_.together(instruction, lanes_of_simdgroup) >= lanes_of_simdgroup;
     }
     llvm::Loop* loop = loops.getLoopFor(&block);
-    if (!loop) continue;
+    if (!loop || (strides_ == Strides::small && has_strides(*loop, shapes_))) continue;
     const double at_once =
         iterations_at_once(*loop, evolution, dominators, function.getDataLayout(), costs_.bits_of_register());
     if (at_once > 1) vectorised_alone_.insert(loop);
@@ -344,10 +353,23 @@ WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estima
   return choice;
 }
 
+void prefer_lanes(WidthChoice& choice, const Estimate& near, std::vector<Stride> strides) {
+  if (near.of_thread(lanes_of_simdgroup) >= near.of_thread(1) * worth_fewer_lanes) return;
+  choice = {lanes_of_simdgroup,
+            fmt::format("the estimated cycles of a thread are {} in 32 lanes, {} alone; those of strides that are "
+                        "arguments and not small run one thread at a time",
+                        to_text(near.of_thread(lanes_of_simdgroup)), to_text(near.of_thread(1))),
+            std::move(strides)};
+}
+
 // More lanes are more code, too.
 bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide) {
   const double worth = estimate.has_barriers() ? worth_less_waiting : worth_more_lanes;
   return wide.of_thread(width) < estimate.of_thread(lanes_of_simdgroup) * worth;
+}
+
+bool is_better_narrow(uint32_t fewer, const Estimate& narrow, uint32_t width, const Estimate& estimate) {
+  return narrow.of_thread(fewer) < estimate.of_thread(width);
 }
 
 bool is_worth_being_whole(uint32_t width, const Estimate& estimate) {

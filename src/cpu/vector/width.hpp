@@ -12,7 +12,9 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cpu/small_strides.hpp"
 #include "cpu/vector/costs.hpp"
 #include "cpu/vector/frequencies.hpp"
 #include "cpu/vector/shape_analysis.hpp"
@@ -25,7 +27,7 @@ class Estimate {
  public:
   // `shapes` are those of the widest groups that are asked for; narrower ones are the first of them.
   Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm::DominatorTree& dominators,
-           const ShapeAnalysis& shapes, const llvm::TargetMachine& machine);
+           const ShapeAnalysis& shapes, const llvm::TargetMachine& machine, Strides strides = Strides::large);
 
   double of_thread(uint32_t width) const;
 
@@ -61,6 +63,7 @@ class Estimate {
 
   const ShapeAnalysis& shapes_;
   const Costs costs_;
+  const Strides strides_;
   llvm::DenseMap<const llvm::BasicBlock*, PerWidth> blocks_;  // a group's cycles in a block, each time it runs
   llvm::SmallPtrSet<const llvm::Loop*, 4> vectorised_alone_;  // loops that LLVM vectorises in one thread
   std::optional<Frequencies> frequencies_;
@@ -70,7 +73,8 @@ class Estimate {
 
 struct WidthChoice {
   uint32_t width = lanes_of_simdgroup;
-  std::string reason;  // "because ..." without the because
+  std::string reason;                // "because ..." without the because
+  std::vector<Stride> strides = {};  // if one of these is not small, one thread at a time is better all the same
 };
 constexpr std::string_view environment_says_so = "METALLOID_WIDTH says so";
 
@@ -78,11 +82,18 @@ constexpr std::string_view environment_says_so = "METALLOID_WIDTH says so";
 // left.
 WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estimate);
 
+// One SIMD-group in place of one thread at a time, where that is better as long as strides are small. `near` is the
+// estimate for that case.
+void prefer_lanes(WidthChoice& choice, const Estimate& near, std::vector<Stride> strides);
+
 // Several SIMD-groups, if they are better than the one that was chosen. `wide` is the estimate with the shapes of the
 // widest groups.
 void prefer_wide(WidthChoice& choice, const Estimate& estimate, const Estimate& wide);
 
 bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide);
+
+// Whether groups of fewer lanes are worth it, as estimated with shapes of their own.
+bool is_better_narrow(uint32_t fewer, const Estimate& narrow, uint32_t width, const Estimate& estimate);
 
 // Whether a threadgroup is better one group of so many lanes than two of half as many that wait for each other.
 bool is_worth_being_whole(uint32_t width, const Estimate& estimate);
