@@ -99,8 +99,8 @@ std::optional<std::string> difference_between(const KernelCase& kernel, const Re
 }
 
 std::vector<Engine> vector_engines() {
-  return {{"vector", 256}, {"vector", 128}, {"vector", 64}, {"vector", 32},
-          {"vector", 16},  {"vector", 8},   {"vector", 1}};
+  return {{"vector", 0},  {"vector", 256}, {"vector", 128}, {"vector", 64},
+          {"vector", 32}, {"vector", 16},  {"vector", 8},   {"vector", 1}};
 }
 
 Result<std::vector<Difference>> differences(const KernelCase& kernel, const std::vector<Engine>& engines,

@@ -23,7 +23,7 @@ std::string to_text(const Difference& difference);
 std::optional<std::string> difference_between(const KernelCase& kernel, const Remains& reference,
                                               const Remains& remains);
 
-// The vector engine at each width that can be forced.
+// The vector engine at the width that it chooses, and at each that can be forced.
 std::vector<Engine> vector_engines();
 
 // Source that stands for another engine, to see that differences are found.

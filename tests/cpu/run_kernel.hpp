@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <future>
+#include <map>
 #include <memory>
 #include <metalloid/compiler.hpp>
 #include <mutex>
@@ -57,6 +58,18 @@ device::Argument bytes(const T& value) {
 inline device::Argument threadgroup_bytes(uint64_t size) {
   return {0, size};
 }
+
+// What a pipeline is made of; no code where there is none because other code is better.
+class Archive final : public device::CodeStore {
+ public:
+  std::optional<std::string> load(std::string_view key) override {
+    const auto entry = entries.find(std::string(key));
+    return entry == entries.end() ? std::nullopt : std::optional(entry->second);
+  }
+  void store(std::string_view key, std::string_view code) override { entries[std::string(key)] = code; }
+
+  std::map<std::string, std::string> entries;
+};
 
 class Kernel {
  public:

@@ -282,17 +282,6 @@ TEST(VectorEngine, RunsDispatchesThatNeedTheSameVariantAtTheSameTime) {
   for (std::thread& thread : threads) thread.join();
 }
 
-class Archive final : public device::CodeStore {
- public:
-  std::optional<std::string> load(std::string_view key) override {
-    const auto entry = entries.find(std::string(key));
-    return entry == entries.end() ? std::nullopt : std::optional(entry->second);
-  }
-  void store(std::string_view key, std::string_view code) override { entries[std::string(key)] = code; }
-
-  std::map<std::string, std::string> entries;
-};
-
 device::PipelineRequest archived_request() {
   device::PipelineRequest request;
   request.kernel = {
