@@ -97,13 +97,16 @@ TEST(RowsOfThreadgroups, AreGroupsWhereLanesOfOneRowHaveMoreInCommon) {
 
 TEST(RowsOfThreadgroups, AreNotWhereTwoAreAsGood) {
   ArchivedKernel archived(R"(
-kernel void f(device const float* a, device float* out, uint2 at [[thread_position_in_grid]]) {
-  out[at.y * 1024 + at.x] = a[at.y * 1024 + at.x] * 2;
+kernel void f(device const float* a, device const float* b, device float* out, constant uint& n,
+              uint2 at [[thread_position_in_grid]]) {
+  float sum = 0;
+  for (uint k = 0; k < n; ++k) sum += a[at.y * n + k] * b[k * n + at.x];
+  out[at.y * n + at.x] = sum;
 })");
-  std::vector<float> in(16 * 1024, 1), out(16 * 1024);
-  EXPECT_EQ(archived.kernel.run({{16, 16, 1}, {16, 16, 1}, {buffer(in), buffer(out)}}), "");
-  EXPECT_EQ(std::count(out.begin(), out.end(), 2), 256);
-  EXPECT_EQ(archived.count(true), 2u);
+  std::vector<float> a(256, 1), b(256, 2), out(256);
+  const uint32_t n = 16;
+  EXPECT_EQ(archived.kernel.run({{16, 16, 1}, {16, 16, 1}, {buffer(a), buffer(b), buffer(out), bytes(n)}}), "");
+  EXPECT_EQ(out, std::vector<float>(256, 32));
   EXPECT_EQ(archived.count(false), 0u);
 }
 

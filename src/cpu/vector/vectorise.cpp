@@ -216,7 +216,7 @@ bool are_better_apart(llvm::Function& entry, Analysis& analysis, const llvm::Tar
   const auto estimate = [&](const ShapeAnalysis& of_lanes) {
     return Estimate(entry, analysis.loops, analysis.dominators, of_lanes, machine, Strides::small);
   };
-  return is_better_narrow(fewer, estimate(shapes), blocks.width, estimate(analysis.shapes));
+  return is_better_in_rows(fewer, estimate(shapes), blocks.width, estimate(analysis.shapes), !analysis.loops.empty());
 }
 
 // Whether lanes are better after all, unless a dispatch says that they are far apart.

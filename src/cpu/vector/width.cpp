@@ -25,7 +25,7 @@ namespace metalloid::cpu::vector {
 
 namespace {
 
-constexpr double start_of_group = 25, start_of_thread = 12;
+constexpr double start_of_group = 25, start_of_group_in_loop = 5, start_of_thread = 12;
 // Of the cost of half the lanes, since waiting takes longer than it seems: on an Emerald Rapids a layer normalisation
 // of 1.13 is faster by 13 of 100, a prefix sum of 1.17, which has more numbers than registers, slower by 15.
 constexpr double worth_no_barriers = 1.15;
@@ -118,6 +118,10 @@ Estimate::Estimate(llvm::Function& lane_form, const llvm::LoopInfo& loops, llvm:
 
 double Estimate::of_thread(uint32_t width) const {
   return total_[place_of(width)] / width;
+}
+
+double Estimate::of_thread_in_loop(uint32_t width) const {
+  return of_thread(width) - (start_of_group - start_of_group_in_loop) / width;
 }
 
 bool Estimate::is_likely_to_loop(const llvm::LoopInfo& loops) const {
@@ -356,8 +360,8 @@ WidthChoice choose_width(const llvm::Function& lane_form, const Estimate& estima
 void prefer_lanes(WidthChoice& choice, const Estimate& near, std::vector<Stride> strides) {
   if (near.of_thread(lanes_of_simdgroup) >= near.of_thread(1) * worth_fewer_lanes) return;
   choice = {lanes_of_simdgroup,
-            fmt::format("the estimated cycles of a thread are {} in 32 lanes, {} alone; those of strides that are "
-                        "arguments and not small run one thread at a time",
+            fmt::format("the estimated cycles of a thread are {} in 32 lanes, {} alone, if strides that are arguments "
+                        "are small; if not, one thread at a time",
                         to_text(near.of_thread(lanes_of_simdgroup)), to_text(near.of_thread(1))),
             std::move(strides)};
 }
@@ -368,8 +372,9 @@ bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wi
   return wide.of_thread(width) < estimate.of_thread(lanes_of_simdgroup) * worth;
 }
 
-bool is_better_narrow(uint32_t fewer, const Estimate& narrow, uint32_t width, const Estimate& estimate) {
-  return narrow.of_thread(fewer) < estimate.of_thread(width);
+// Loops over groups are for rows, of kernels that have no loops themselves.
+bool is_better_in_rows(uint32_t row, const Estimate& of_row, uint32_t block, const Estimate& of_block, bool has_loops) {
+  return (has_loops ? of_row.of_thread(row) : of_row.of_thread_in_loop(row)) < of_block.of_thread(block);
 }
 
 bool is_worth_being_whole(uint32_t width, const Estimate& estimate) {

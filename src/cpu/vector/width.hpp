@@ -31,6 +31,9 @@ class Estimate {
 
   double of_thread(uint32_t width) const;
 
+  // Of groups that a loop of the code runs one after the other (group_loop.hpp).
+  double of_thread_in_loop(uint32_t width) const;
+
   // Whether lanes make an access one by one, which groups of more lanes do no better.
   bool has_lanes_apart() const { return has_lanes_apart_; }
 
@@ -92,8 +95,8 @@ void prefer_wide(WidthChoice& choice, const Estimate& estimate, const Estimate& 
 
 bool is_better_wide(uint32_t width, const Estimate& estimate, const Estimate& wide);
 
-// Whether groups of fewer lanes are worth it, as estimated with shapes of their own.
-bool is_better_narrow(uint32_t fewer, const Estimate& narrow, uint32_t width, const Estimate& estimate);
+// Whether groups of one row are worth it, as estimated with shapes of their own, in place of blocks of several.
+bool is_better_in_rows(uint32_t row, const Estimate& of_row, uint32_t block, const Estimate& of_block, bool has_loops);
 
 // Whether a threadgroup is better one group of so many lanes than two of half as many that wait for each other.
 bool is_worth_being_whole(uint32_t width, const Estimate& estimate);
