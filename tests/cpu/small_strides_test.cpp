@@ -103,10 +103,10 @@ kernel void f(device const float* a, device const float* b, device float* out, c
   for (uint k = 0; k < n; ++k) sum += a[at.y * n + k] * b[k * n + at.x];
   out[at.y * n + at.x] = sum;
 })");
-  std::vector<float> a(256, 1), b(256, 2), out(256);
-  const uint32_t n = 16;
-  EXPECT_EQ(archived.kernel.run({{16, 16, 1}, {16, 16, 1}, {buffer(a), buffer(b), buffer(out), bytes(n)}}), "");
-  EXPECT_EQ(out, std::vector<float>(256, 32));
+  std::vector<float> a(64, 1), b(64, 2), out(64);
+  const uint32_t n = 8;
+  EXPECT_EQ(archived.kernel.run({{8, 8, 1}, {8, 8, 1}, {buffer(a), buffer(b), buffer(out), bytes(n)}}), "");
+  EXPECT_EQ(out, std::vector<float>(64, 16));
   EXPECT_EQ(archived.count(false), 0u);
 }
 
