@@ -126,7 +126,18 @@ Shape Shape::times(llvm::Value* uniform) const {
   return result;
 }
 
-Shape Shape::and_with(uint64_t mask) const {
+// To a multiple of a power of two that the base is a multiple of.
+Shape Shape::rounded_down(uint64_t multiple) const {
+  Shape result = *this;
+  for (int64_t& offset : result.offsets) offset &= -static_cast<int64_t>(multiple);
+  if (lanes_fit_below_base()) result.is_exact_signed = result.is_exact_unsigned = true;
+  result.normalise();
+  return result;
+}
+
+Shape Shape::and_with(uint64_t mask, unsigned bits) const {
+  const uint64_t cleared = ~mask & llvm::maskTrailingOnes<uint64_t>(bits);
+  if (!factor && llvm::isMask_64(cleared) && cleared < alignment) return rounded_down(cleared + 1);
   if (!lanes_fit_below_base()) return varying();
   Shape result = *this;
   for (int64_t& offset : result.offsets) offset = static_cast<int64_t>(static_cast<uint64_t>(offset) & mask);

@@ -40,7 +40,7 @@ class Shape {
   Shape times(int64_t constant) const;
   Shape times(llvm::Value* uniform) const;
   // Bitwise operations with a constant, where lanes differ in bits that the base does not touch; else varying.
-  Shape and_with(uint64_t mask) const;
+  Shape and_with(uint64_t mask, unsigned bits) const;
   Shape or_with(uint64_t bits) const;
   Shape xor_with(uint64_t bits) const;
   Shape shifted_right(unsigned bits) const;
@@ -84,6 +84,7 @@ class Shape {
   enum class Kind : uint8_t { unknown, known, varying };
 
   bool lanes_fit_below_base() const;
+  Shape rounded_down(uint64_t multiple) const;
   void normalise();
 
   Kind kind_ = Kind::unknown;

@@ -341,7 +341,7 @@ Shape ShapeAnalysis::arithmetic_shape(const llvm::Instruction& instruction) cons
     case llvm::Instruction::LShr:
       return constant ? a.shifted_right(static_cast<unsigned>(constant->getLimitedValue(63))) : Shape::varying();
     case llvm::Instruction::And:
-      return constant ? a.and_with(constant->getZExtValue()) : Shape::varying();
+      return constant ? a.and_with(constant->getZExtValue(), bits) : Shape::varying();
     case llvm::Instruction::Xor:
       return constant ? a.xor_with(constant->getZExtValue()) : Shape::varying();
     case llvm::Instruction::Or:

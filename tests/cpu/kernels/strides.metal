@@ -101,3 +101,34 @@ kernel void convolution_with_borders(device const float* in, device float* out, 
     }
   out[int(at.y) * width + int(at.x)] = sum;
 }
+
+// Rows as long as the threadgroup's: `y * 16 + x` is the lane and what it counts from, some bits taken away.
+//@ buffer float random N
+//@ buffer float zeros N
+//@ grid 32x32 group 16x16
+kernel void flat_tile_of_16(device const float* in, device float* out, uint2 at [[thread_position_in_grid]],
+                            uint2 here [[thread_position_in_threadgroup]], uint2 grid [[threads_per_grid]]) {
+  threadgroup float tile[256];
+  tile[here.y * 16 + here.x] = in[at.y * grid.x + at.x];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0;
+  for (uint k = 0; k < 16; ++k) sum += tile[here.y * 16 + k] * tile[k * 16 + here.x];
+  out[at.y * grid.x + at.x] = sum;
+}
+
+//@ buffer uint random N
+//@ buffer uint zeros N
+//@ grid 16x40 group 16x8
+//@ grid 16x37 group 16x8
+kernel void image_of_16_columns(device const uint* in, device uint* out, uint2 at [[thread_position_in_grid]]) {
+  out[at.y * 16 + at.x] = in[at.y * 16 + (15 - at.x)] + at.y * 16;
+}
+
+//@ buffer uint random N
+//@ buffer uint zeros N
+//@ grid 8x40 group 8x8
+//@ grid 8x33 group 8x4
+kernel void image_of_8_columns(device const uint* in, device uint* out, uint2 at [[thread_position_in_grid]]) {
+  const uint place = at.y * 8 + at.x;
+  out[place] = in[place & ~7u] + in[place ^ 4u] + in[(place & ~3u) | (at.x & 1)];
+}
