@@ -163,6 +163,31 @@ TEST(FetchAhead, DoesNotMindBranchesBehind) {
   EXPECT_EQ(ahead.fetched(), 4u) << ahead.ir.text();
 }
 
+TEST(FetchAhead, AsksForEveryOtherStreamFurtherBehind) {
+  Ir ir(group(R"(
+    %a = load <16 x float>, ptr addrspace(1) %index
+    %behind = getelementptr i8, ptr addrspace(1) %index, i64 64
+    %b = load <16 x float>, ptr addrspace(1) %behind
+    %c = load <16 x float>, ptr addrspace(1) %out
+    %length = load <2 x i32>, ptr addrspace(5) %size
+  )"));
+  vector::fetch_streams(ir.function("group"));
+  ir.expect_valid();
+  std::vector<int64_t> distances;
+  for (const llvm::Instruction& instruction : llvm::instructions(ir.function("group"))) {
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!call) continue;
+    ASSERT_EQ(call->getIntrinsicID(), llvm::Intrinsic::prefetch);
+    const auto* load = llvm::cast<llvm::LoadInst>(call->getNextNode());
+    llvm::APInt asked(64, 0), read(64, 0);
+    const llvm::DataLayout& layout = load->getDataLayout();
+    const auto* array = call->getArgOperand(0)->stripAndAccumulateConstantOffsets(layout, asked, true);
+    EXPECT_EQ(array, load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, read, true));
+    distances.push_back((asked - read).getSExtValue());
+  }
+  EXPECT_EQ(distances, (std::vector<int64_t>{2048, 2048, 3072})) << ir.text();
+}
+
 // Numbers that end where memory does.
 class NumbersAtTheEnd {
  public:

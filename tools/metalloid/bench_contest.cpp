@@ -105,7 +105,7 @@ std::string find_mistake(const Workload& workload, Runner& runner) {
 struct Heat {
   const Part& part;
   Runner& runner;
-  size_t runs_per_turn = 1;
+  size_t untimed_runs = 1, timed_runs = 1;  // of a turn
   std::vector<double> times = {};
   std::string failure = {};
 };
@@ -116,9 +116,12 @@ void prepare(const Workload& workload, Heat& heat) {
     double fastest = heat.runner.run(1)[0];
     if (heat.part.checked) heat.failure = find_mistake(workload, heat.runner);
     if (!heat.failure.empty()) return;
-    constexpr double turn_milliseconds = 20;
     fastest = std::min(fastest, heat.runner.run(1)[0]);
-    heat.runs_per_turn = static_cast<size_t>(std::clamp(turn_milliseconds / fastest, 1.0, 50.0));
+    const auto runs_in = [&](double milliseconds, double most) {
+      return static_cast<size_t>(std::clamp(milliseconds / fastest, 1.0, most));
+    };
+    heat.untimed_runs = runs_in(40, 100);
+    heat.timed_runs = runs_in(20, 50);
   } catch (const std::runtime_error& failure) {
     heat.failure = failure.what();
   }
@@ -147,9 +150,10 @@ void take_turns(std::vector<Heat>& heats, unsigned turns, double patience_millis
       if (!heat.failure.empty()) continue;
       keep_processors_busy(until_threads_sleep);
       try {
-        // Schedulers put threads that have slept on processors of their own only after some time.
-        heat.runner.run((heat.runs_per_turn + 1) / 2);
-        for (double time : heat.runner.run(heat.runs_per_turn)) heat.times.push_back(time);
+        // Schedulers put threads that have slept on processors of their own only after some time, and what others left
+        // in the last cache takes some runs to go.
+        heat.runner.run(heat.untimed_runs);
+        for (double time : heat.runner.run(heat.timed_runs)) heat.times.push_back(time);
       } catch (const std::runtime_error& failure) {
         heat.failure = failure.what();
       }

@@ -232,13 +232,18 @@ llvm::Value* is_worth_fetching(llvm::IRBuilder<>& builder, llvm::Value* state, c
 
 void fetch_streams(llvm::Function& group) {
   if (is_zen_5(group)) return;
-  constexpr uint64_t ahead = 2048, line = 64;
+  constexpr uint64_t nearest = 2048, apart = 1024, line = 64;
   enum { reading = 0, to_first_cache = 3, data = 1 };
+  llvm::SmallVector<const llvm::Value*> arrays;
   for (llvm::Instruction& instruction : llvm::instructions(group)) {
     auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || !load->getType()->isVectorTy() || load->getPointerAddressSpace() != bitcode::device_address_space)
       continue;
+    const llvm::Value* array = llvm::getUnderlyingObject(load->getPointerOperand(), /*MaxLookup=*/0);
+    if (!llvm::is_contained(arrays, array)) arrays.push_back(array);
+    const bool is_further = (llvm::find(arrays, array) - arrays.begin()) % 2 == 1;
     llvm::IRBuilder<> builder(load);
+    const uint64_t ahead = is_further ? nearest + apart : nearest;
     const uint64_t bytes = group.getDataLayout().getTypeStoreSize(load->getType()).getFixedValue();
     for (uint64_t place = 0; place < bytes; place += line)
       builder.CreateIntrinsic(

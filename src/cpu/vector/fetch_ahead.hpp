@@ -47,9 +47,10 @@ inline uint32_t groups_ahead(uint32_t width) {
   return width < lanes_ahead ? lanes_ahead / width : 1;
 }
 
-// Asks for what lies behind the vectors that a group reads. It is for grids whose groups take one after the other what
-// fills caches: processors look ahead themselves, but not far enough where several streams come from far memory; but for
-// a Zen 5, which does, and is slowed down by being asked.
+// Asks for what lies behind the vectors that a group reads, in every other array further behind: lines of several
+// arrays at the same distance from their pages' beginnings come more slowly. It is for grids whose groups take one
+// after the other what fills caches: processors look ahead themselves, but not far enough where several streams come
+// from far memory; but for a Zen 5, which does, and is slowed down by being asked.
 void fetch_streams(llvm::Function& group);
 
 }  // namespace metalloid::cpu::vector
