@@ -82,7 +82,7 @@ llvm::GlobalVariable* add_bytes(llvm::Module& module, llvm::StringRef text) {
 // Members of ObjectLayout.
 struct Traits {
   uint64_t source_bytes;
-  uint32_t width = vector::each_thread_by_itself, lanes_of_streams = vector::each_thread_by_itself;
+  uint32_t width = vector::each_thread_by_itself, lanes_of_streams = width, least_width = width;
   std::vector<Stride> strides = {};
   bool keeps_order = true, needs_fibers = true, runs_many_groups = false, spans_threadgroups = false;
 };
@@ -98,9 +98,9 @@ void add_layout(llvm::Module& module, const lower::ThreadgroupLayout& layout, co
   auto* description = llvm::ConstantStruct::getAnon(
       {number(64, layout.bytes), number(64, layout.initial.size()), add_bytes(module, layout.initial),
        add_bytes(module, uses), number(64, traits.source_bytes), number(32, traits.width),
-       number(32, traits.lanes_of_streams), add_bytes(module, strides), number(64, traits.strides.size()),
-       number(8, traits.keeps_order), number(8, traits.needs_fibers), number(8, traits.runs_many_groups),
-       number(8, traits.spans_threadgroups)});
+       number(32, traits.lanes_of_streams), number(32, traits.least_width), add_bytes(module, strides),
+       number(64, traits.strides.size()), number(8, traits.keeps_order), number(8, traits.needs_fibers),
+       number(8, traits.runs_many_groups), number(8, traits.spans_threadgroups)});
   new llvm::GlobalVariable(module, description->getType(), true, llvm::GlobalValue::ExternalLinkage, description,
                            layout_symbol);
 }
@@ -253,6 +253,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
   vector::split_counters(module);
   const lower::ThreadgroupLayout layout = lower::lower_threadgroup_memory(module);
   if (auto valid = verify(module, kernel.name()); !valid) return valid;
+  const uint32_t least_width = vector::least_width(*module.getFunction(lower::entry_name)).width;
   if (auto vectorised = vector::vectorise(module, variant, kernel.machine, choice, explanation); !vectorised)
     return vectorised;
   if (choice && choice->width != variant.width) return success();
@@ -269,6 +270,7 @@ Status compile_for_vector_engine(const Compilation& kernel, const vector::Varian
              {.source_bytes = source_bytes,
               .width = variant.width,
               .lanes_of_streams = vector::lanes_of_streams(entry).value_or(variant.width),
+              .least_width = least_width,
               .strides = choice ? choice->strides : std::vector<Stride>(),
               .keeps_order = waits_in_loops,
               .needs_fibers = waits_in_loops || calls(module, vector::barrier_function),

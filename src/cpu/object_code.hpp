@@ -26,6 +26,7 @@ struct ObjectLayout {
   uint64_t source_bytes;      // of threadgroup memory, those that the source asks for
   uint32_t width;             // lanes that one call of the entry runs, or each_thread_by_itself
   uint32_t lanes_of_streams;  // on the vector engine: the width for grids that stream
+  uint32_t least_width;       // on the vector engine: of the narrowest groups that can run the kernel
   const Stride* strides;      // on the vector engine, of the first variant: if one is not small,
   uint64_t stride_count;      // its threads are better run one at a time
   bool keeps_order;           // threadgroups may wait for those before them

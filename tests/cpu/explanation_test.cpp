@@ -198,6 +198,19 @@ kernel void f(device const float* x, device float* y, uint i [[thread_position_i
   EXPECT_NE(text.find("gather: lanes read one by one; they are 2048 bytes apart"), std::string::npos) << text;
 }
 
+// A thread alone adds such numbers one after the other.
+TEST(Width, IsNotOneWhereSumsAreToBeMadeInOrder) {
+  constexpr const char* source = R"(
+kernel void f(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+#pragma clang fp reassociate(off)
+  float sum = 0;
+  for (uint j = 0; j < 512; ++j) sum += x[i * 512 + j];
+  y[i] = sum;
+})";
+  const std::string text = explanation_of(source);
+  EXPECT_TRUE(text.starts_with("f: ") && !text.starts_with("f: one thread")) << text;
+}
+
 // What only the last threads do does not count: alone, they would be as fast as lanes are in the loop, which scatters.
 TEST(Width, IsForThreadsThatHaveAllTheirNumbers) {
   expect_start(explanation_of(R"(

@@ -138,4 +138,27 @@ class Kernel {
   std::mutex mutex_;
 };
 
+// A kernel that one can ask how much code was made for it.
+struct ArchivedKernel {
+  explicit ArchivedKernel(std::string_view source) : kernel(request(source, archive)) {
+    EXPECT_TRUE(kernel.pipeline) << kernel.error;
+  }
+
+  static device::PipelineRequest request(std::string_view source, std::shared_ptr<Archive> archive) {
+    device::PipelineRequest request;
+    request.kernel = {library_of(source), "f", {}};
+    request.archives = {std::move(archive)};
+    return request;
+  }
+
+  size_t count(bool has_code) const {
+    size_t count = 0;
+    for (const auto& [key, code] : archive->entries) count += code.empty() != has_code;
+    return count;
+  }
+
+  std::shared_ptr<Archive> archive = std::make_shared<Archive>();
+  Kernel kernel;
+};
+
 }  // namespace metalloid::cpu

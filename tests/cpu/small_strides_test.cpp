@@ -37,28 +37,6 @@ TEST(SmallStrides, AllAreWhereThereAreNone) {
   EXPECT_TRUE(are_small({}, nullptr));
 }
 
-struct ArchivedKernel {
-  explicit ArchivedKernel(std::string_view source) : kernel(request(source, archive)) {
-    EXPECT_TRUE(kernel.pipeline) << kernel.error;
-  }
-
-  static device::PipelineRequest request(std::string_view source, std::shared_ptr<Archive> archive) {
-    device::PipelineRequest request;
-    request.kernel = {library_of(source), "f", {}};
-    request.archives = {std::move(archive)};
-    return request;
-  }
-
-  size_t count(bool has_code) const {
-    size_t count = 0;
-    for (const auto& [key, code] : archive->entries) count += code.empty() != has_code;
-    return count;
-  }
-
-  std::shared_ptr<Archive> archive = std::make_shared<Archive>();
-  Kernel kernel;
-};
-
 constexpr const char* windows = R"(
 kernel void f(device const float* in, device float* out, constant int& stride, constant int& width,
               constant int& size, uint2 at [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {

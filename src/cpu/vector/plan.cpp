@@ -52,6 +52,17 @@ uint32_t width_for(device::Size threads, uint32_t most) {
   return std::min(most, lanes_of_simdgroup);
 }
 
+// How many lanes suit threadgroups that fill no SIMD-group: a lane without a thread costs as much as one that has one.
+// For a few threadgroups, code of their own is not worth it.
+uint32_t width_of_small(device::Size threads, uint64_t threadgroups, uint32_t least) {
+  constexpr uint64_t many = 64;
+  constexpr uint32_t narrowest = 8;
+  const uint64_t count = threads.count();
+  if (threadgroups < many || count >= lanes_of_simdgroup) return widest_choice;
+  if (count == 1 && least == 1) return 1;
+  return std::max({std::bit_ceil(static_cast<uint32_t>(count)), narrowest, least});
+}
+
 // Whether there is no code for a variant because another one is better.
 bool is_refused(const Variant& variant, const Pipeline& pipeline) {
   const CompiledVariant& compiled = pipeline.variant(variant);
@@ -125,7 +136,9 @@ Status GridPlan::make(const GridState& grid) {
   max_groups_ = 0;
 
   const ObjectLayout& layout = grid.pipeline->threadgroup_layout();
-  const uint32_t width = are_small({layout.strides, layout.stride_count}, grid.arguments) ? grid.pipeline->width() : 1;
+  uint32_t width = are_small({layout.strides, layout.stride_count}, grid.arguments) ? grid.pipeline->width() : 1;
+  if (grid.pipeline->chose_width())
+    width = std::min(width, width_of_small(size, threadgroups.count(), layout.least_width));
   streams_ = all.count() >= threads_that_fill_caches && !layout.needs_fibers;
   const bool is_narrower = streams_ && grid.pipeline->chose_width() && layout.lanes_of_streams < width &&
                            size.x % layout.lanes_of_streams == 0;

@@ -51,7 +51,7 @@ bool is_in_registers(const llvm::Instruction& value, const ShapeAnalysis& shapes
 
 // How many iterations of a loop LLVM can make at once when it compiles the code of one thread: accesses are to
 // neighbours from one iteration to the next, or to all there are between them, and what is carried over are counters
-// and sums.
+// and sums, whose order does not matter.
 double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
                           const llvm::DataLayout& layout, double register_bits) {
   const bool is_straight = llvm::all_of(
@@ -62,7 +62,7 @@ double iterations_at_once(llvm::Loop& loop, llvm::ScalarEvolution& evolution, co
     llvm::InductionDescriptor induction;
     llvm::RecurrenceDescriptor reduction;
     if (!llvm::InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, induction) &&
-        !llvm::RecurrenceDescriptor::isReductionPHI(&phi, &loop, reduction))
+        (!llvm::RecurrenceDescriptor::isReductionPHI(&phi, &loop, reduction) || reduction.hasExactFPMath()))
       return 1;
     if (reduction.getRecurrenceKind() != llvm::RecurKind::None)
       bits = std::max(bits, static_cast<double>(layout.getTypeSizeInBits(phi.getType()).getFixedValue()));
