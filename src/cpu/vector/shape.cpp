@@ -79,7 +79,7 @@ void Shape::normalise() {
   // What all lanes have that is a multiple of the alignment is the base's.
   const int64_t shared = *llvm::min_element(offsets) & -static_cast<int64_t>(alignment);
   if (shared != 0)
-    for (int64_t& offset : offsets) offset = wrapping_sum(offset, -shared);
+    for (int64_t& offset : offsets) offset = difference(offset, shared);
 }
 
 Shape Shape::sum(const Shape& a, const Shape& b, int sign) {
@@ -216,7 +216,7 @@ Shape Shape::exact_in_type(unsigned bits) const {
   if (!is_known() || factor || bits >= 64) return *this;
   Shape result = *this;
   for (unsigned l = 1; l < offsets.size(); ++l)
-    result.offsets[l] = offsets[0] + llvm::SignExtend64(static_cast<uint64_t>(step(l)), bits);
+    result.offsets[l] = wrapping_sum(offsets[0], llvm::SignExtend64(static_cast<uint64_t>(step(l)), bits));
   result.is_exact_unsigned = result.is_exact_signed = true;
   return result;
 }
@@ -225,7 +225,7 @@ bool Shape::keeps_steps_extended(bool is_signed, unsigned bits, int64_t lowest, 
   if (lowest == 0 && highest == 0 && (is_signed ? is_exact_signed : is_exact_unsigned)) return true;
   return !factor && alignment <= uint64_t{1} << (is_signed ? bits - 1 : bits) &&
          llvm::all_of(offsets, [&](int64_t offset) {
-           return offset + lowest >= 0 && offset + highest < static_cast<int64_t>(alignment);
+           return offset >= -lowest && offset < static_cast<int64_t>(alignment) - highest;
          });
 }
 
@@ -238,12 +238,8 @@ bool Shape::has_steps_of(const Shape& other) const {
 
 Shape Shape::with_other_base() const {
   Shape result = *this;
-  const int64_t first = offsets[0];
-  for (int64_t& offset : result.offsets) offset -= first;
-  if (factor) {
-    const int64_t first_coefficient = coefficients[0];
-    for (int64_t& coefficient : result.coefficients) coefficient -= first_coefficient;
-  }
+  for (unsigned l = 0; l < offsets.size(); ++l) result.offsets[l] = step(l);
+  for (unsigned l = 0; l < coefficients.size(); ++l) result.coefficients[l] = factor_step(l);
   result.alignment = 1;
   return result;
 }

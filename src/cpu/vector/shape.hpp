@@ -32,9 +32,9 @@ class Shape {
   // In every lane.
   bool is_constant() const { return is_known() && guards.empty() && !factor && alignment == zero_base; }
 
-  // How much further than lane 0 a lane is, apart from the factor.
-  int64_t step(unsigned lane) const { return offsets[lane] - offsets[0]; }
-  int64_t factor_step(unsigned lane) const { return factor ? coefficients[lane] - coefficients[0] : 0; }
+  // How much further than lane 0 a lane is, modulo 2^64 and apart from the factor.
+  int64_t step(unsigned lane) const { return difference(offsets[lane], offsets[0]); }
+  int64_t factor_step(unsigned lane) const { return factor ? difference(coefficients[lane], coefficients[0]) : 0; }
 
   static Shape sum(const Shape& a, const Shape& b, int sign);
   Shape times(int64_t constant) const;
@@ -82,6 +82,10 @@ class Shape {
 
  private:
   enum class Kind : uint8_t { unknown, known, varying };
+
+  static int64_t difference(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  }
 
   bool lanes_fit_below_base() const;
   Shape rounded_down(uint64_t multiple) const;
