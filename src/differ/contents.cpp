@@ -66,9 +66,10 @@ std::vector<uint8_t> initial_bytes(const KernelCase& kernel, const Argument& arg
   if (const auto* buffer = std::get_if<BufferArgument>(&argument))
     return fill(buffer->element, buffer->contents, buffer->per_thread * threads + buffer->constant, seed);
   if (const auto* texture = std::get_if<TextureArgument>(&argument))
-    return fill(texture->element, texture->contents, size_t{texture->width} * texture->height * texture->channels,
-                seed);
+    return fill(texture->element, texture->contents,
+                size_t{texture->width} * texture->height * texture->slices * texture->channels, seed);
   if (const auto* bytes = std::get_if<BytesArgument>(&argument)) return bytes->bytes;
+  if (const auto* structured = std::get_if<StructuredArgument>(&argument)) return structured->bytes;
   return {};
 }
 

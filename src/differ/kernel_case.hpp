@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/pipeline.hpp"
 #include "device/sampler.hpp"
 #include "device/size.hpp"
 #include "differ/element.hpp"
@@ -42,11 +43,23 @@ struct BytesArgument {
   std::vector<uint8_t> bytes;
 };
 
+// A buffer whose elements may be structs. `bytes` is what it begins with.
+struct StructuredArgument {
+  struct Field {
+    Element element = Element::u8;
+    uint32_t offset = 0;
+  };
+  std::vector<Field> fields;  // of one element of the buffer
+  uint32_t stride = 1;
+  std::vector<uint8_t> bytes;
+};
+
 struct TextureArgument {
   unsigned pixel_format = 0;  // MTLPixelFormat
   Element element = Element::u8;
   Contents contents;
   uint32_t channels = 1, width = 1, height = 1;
+  uint32_t slices = 1;  // more: it is an array
 };
 
 struct ThreadgroupArgument {
@@ -57,8 +70,8 @@ struct FunctionsArgument {
   std::vector<std::string> names;
 };
 
-using Argument = std::variant<BufferArgument, BytesArgument, TextureArgument, device::Sampler, ThreadgroupArgument,
-                              FunctionsArgument>;
+using Argument = std::variant<BufferArgument, BytesArgument, StructuredArgument, TextureArgument, device::Sampler,
+                              ThreadgroupArgument, FunctionsArgument>;
 
 struct Launch {
   device::Size grid, threadgroup;  // threads
@@ -67,6 +80,7 @@ struct Launch {
 struct KernelCase {
   std::string source;
   std::string kernel;
+  std::vector<device::ConstantValue> constants;
   std::vector<Argument> arguments;
   std::vector<Launch> launches;
   double tolerance = -1;  // below 0: that of the type

@@ -73,18 +73,22 @@ class Bound {
   device::Argument bind(const BytesArgument&, const ArgumentMemory& memory) {
     return {memory.address(), memory.bytes().size()};
   }
+  device::Argument bind(const StructuredArgument&, const ArgumentMemory& memory) {
+    return {memory.address(), memory.bytes().size()};
+  }
   device::Argument bind(const ThreadgroupArgument& argument, const ArgumentMemory&) { return {0, argument.bytes}; }
   device::Argument bind(const device::Sampler& sampler, const ArgumentMemory&) { return {device::pack(sampler), 0}; }
 
   device::Argument bind(const TextureArgument& argument, const ArgumentMemory& memory) {
-    constexpr unsigned type_2d = 2;  // MTLTextureType2D
+    constexpr unsigned type_2d = 2, type_2d_array = 3;  // MTLTextureType
     device::TextureDescription texture = {};
     texture.base = memory.address();
     texture.pixel_format = argument.pixel_format;
-    texture.type = type_2d;
+    texture.type = argument.slices > 1 ? type_2d_array : type_2d;
     texture.width = argument.width;
     texture.height = argument.height;
-    texture.depth = texture.slices = texture.levels = texture.samples = 1;
+    texture.slices = argument.slices;
+    texture.depth = texture.levels = texture.samples = 1;
     for (unsigned char i = 0; i < 4; ++i) texture.swizzle[i] = static_cast<unsigned char>(2 + i);
     texture.bytes_per_texel = device::pixel_format(argument.pixel_format).bytes;
     texture.level[0].row_bytes = uint64_t{argument.width} * texture.bytes_per_texel;
@@ -110,14 +114,14 @@ class Bound {
   std::vector<std::unique_ptr<ArgumentMemory>> handles_;  // what textures and function tables point to
 };
 
-device::Outcome carry_out(device::Queue& queue, device::CommandList list, std::vector<std::string>& logs) {
+device::Outcome carry_out(device::Queue& queue, device::CommandList list, Remains& remains) {
   std::promise<device::Outcome> done;
   std::mutex mutex;
   auto submission = std::make_unique<device::Submission>();
   submission->list = std::move(list);
   submission->log = [&](const device::Log& log) {
     std::lock_guard lock(mutex);
-    logs.push_back(log.message);
+    (log.kind == device::Log::Kind::validation ? remains.reports : remains.logs).push_back(log.message);
   };
   submission->completed = [&](const device::Outcome& outcome) { done.set_value(outcome); };
   queue.submit(std::move(submission));
@@ -159,7 +163,8 @@ bool needs_wider_groups(const Library& library, const std::string& kernel, unsig
 
 Result<Subject> Subject::make(const Engine& engine, std::shared_ptr<const Library> library, const KernelCase& kernel) {
   device::PipelineRequest request;
-  request.kernel = {library, kernel.kernel, {}};
+  request.kernel = {library, kernel.kernel, kernel.constants};
+  request.validate = engine.validates;
   for (const Argument& argument : kernel.arguments)
     if (const auto* functions = std::get_if<FunctionsArgument>(&argument))
       for (const std::string& name : functions->names) request.linked.push_back({library, name, {}});
@@ -188,7 +193,7 @@ Remains Subject::run(const KernelCase& kernel, const Launch& launch, Guard guard
   list.commands.emplace_back(device::Dispatch{pipeline_.get(), arguments, launch.grid, launch.threadgroup, 0});
 
   Remains remains;
-  const device::Outcome outcome = carry_out(*place_->queue, std::move(list), remains.logs);
+  const device::Outcome outcome = carry_out(*place_->queue, std::move(list), remains);
   if (!outcome.faults.empty()) remains.fault = outcome.faults.front().message;
   std::ranges::sort(remains.logs);
   for (const auto& memory : bound.memory()) {

@@ -17,6 +17,7 @@ namespace metalloid::differ {
 struct Engine {
   std::string name = "vector";  // of the CPU, as METALLOID_ENGINE has it; or another device, as METALLOID_DEVICE has it
   unsigned width = 0;           // as METALLOID_WIDTH has it; 0: the engine chooses
+  bool validates = false;       // with shader validation
 };
 
 std::string to_text(const Engine& engine);
@@ -29,6 +30,7 @@ struct Remains {
   std::string fault;                         // empty: none
   std::vector<std::vector<uint8_t>> memory;  // of each argument; empty if it has none
   std::vector<std::string> logs;             // sorted: threads log in any order
+  std::vector<std::string> reports;          // of shader validation
   bool stores_missed = false;                // something was written beside a buffer
 };
 

@@ -79,3 +79,24 @@ it_measures_on_the_device_that_is_asked_for() {
   expect 3 metalloid bench launch --device abacus --runs 10 --dispatches 10
   expect_text stderr abacus
 }
+
+it_times_the_pipelines_of_a_library() {
+  cat >kernels.metal <<'METAL'
+constant bool is_large [[function_constant(0)]];
+kernel void small(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }
+kernel void large(device float* x, uint i [[thread_position_in_grid]]) {
+  threadgroup float tile[16384];
+  tile[i] = x[i];
+  x[i] = is_large ? tile[i + 1] : 0;
+}
+METAL
+  expect 0 metalloid bench pipelines kernels.metal --over 0
+  grep -qE "^ +[0-9]+ ms  small$" stdout || fail "the small kernel's pipeline is not listed"
+  expect_text stdout "large: 'large' needs 65536 bytes of threadgroup memory"
+  expect_text stdout "1 pipelines: median"
+  expect_text stdout "1 kernels have none"
+  expect 0 metalloid bench pipelines kernels.metal --constants-false --json
+  expect_text stdout '"kernel": "large"'
+  expect 2 metalloid bench pipelines kernels.metal --only nonsense
+  expect_text stderr "nonsense"
+}

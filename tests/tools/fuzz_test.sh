@@ -29,3 +29,19 @@ it_says_so_when_the_device_to_compare_does_not_exist() {
   expect 3 metalloid fuzz kernels --device abacus
   expect_text stderr "there is no device 'abacus'"
 }
+
+it_runs_the_kernels_of_a_library_on_both_engines() {
+  cat >kernels.metal <<'METAL'
+kernel void doubles(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }
+kernel void leaves_its_buffer(device float* x, uint i [[thread_position_in_grid]]) { x[i + SHIFT] = 1; }
+METAL
+  expect 0 metalloid fuzz library kernels.metal -D SHIFT=100000000 --all
+  expect_text stdout "doubles: same"
+  expect_text stdout "leaves_its_buffer: undefined: kernels.metal:2"
+  expect_text stdout "2 kernels: 1 the same, 0 differ, 1 undefined with all arguments tried, 0 not run"
+  expect 0 metalloid compile kernels.metal -D SHIFT=1 -o kernels.metallib
+  expect 0 metalloid fuzz library kernels.metallib --only doubles
+  expect_text stdout "1 kernels: 1 the same"
+  expect 2 metalloid fuzz library kernels.metallib --only nonsense
+  expect_text stderr "nonsense"
+}

@@ -16,6 +16,7 @@ void add_bench(CLI::App& app) {
       "--device", [](const std::string& name) { setenv("METALLOID_DEVICE", name.c_str(), 1); },
       "The device to measure: a part of its name, as `metalloid devices` shows it");
   add_bench_compile(*bench);
+  add_bench_pipelines(*bench);
   add_bench_launch(*bench);
   add_bench_kernels(*bench);
   add_bench_nvidia(*bench);

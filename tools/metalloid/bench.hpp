@@ -30,6 +30,7 @@ double median_ratio(const std::vector<double>& times, const std::vector<double>&
 void require(bool condition, const std::string& what);
 
 void add_bench_compile(CLI::App& bench);
+void add_bench_pipelines(CLI::App& bench);
 void add_bench_launch(CLI::App& bench);
 void add_bench_kernels(CLI::App& bench);
 void add_bench_nvidia(CLI::App& bench);

@@ -1,4 +1,6 @@
 // metalloid fuzz: looks for kernels on which the vector engine, or another device, and the reference engine disagree.
+#include "fuzz.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,7 +8,6 @@
 
 #include "differ/campaign.hpp"
 #include "files.hpp"
-#include "program.hpp"
 #include "terminal.hpp"
 
 namespace metalloid::tool {
@@ -87,6 +88,7 @@ void add_fuzz(CLI::App& app) {
       "  metalloid fuzz kernels --device nvidia --count 1000\n"
       "  metalloid fuzz kernels --seed 23 --print\n");
   kernels->callback([options] { fuzz_kernels(*options); });
+  add_fuzz_library(*fuzz);
 }
 
 }  // namespace metalloid::tool

@@ -10,11 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <metalloid/compiler.hpp>
 #include <metalloid/metal.hpp>
 
 #include "buffer_argument.hpp"
 #include "files.hpp"
+#include "library_source.hpp"
 #include "npy.hpp"
 #include "program.hpp"
 
@@ -23,11 +23,10 @@ namespace metalloid::tool {
 namespace {
 
 struct RunArguments {
-  std::string file, kernel;
+  LibrarySource source;
+  std::string kernel;
   std::string grid, threadgroups, group;
   std::vector<std::string> buffers, threadgroup_memory, constants;
-  std::vector<std::string> macros, include_directories;
-  bool safe_math = false;
   bool check = false;
   bool explain = false;
   unsigned time_runs = 0;
@@ -45,25 +44,6 @@ NS::String* text(const std::string& string) {
                 error ? fmt::format("{}: {}", what, error->localizedDescription()->utf8String()) : what};
 }
 
-std::shared_ptr<Library> load(const RunArguments& arguments) {
-  if (!arguments.file.ends_with(".metal")) return link_libraries(read_libraries(arguments.file));
-  require_readable(arguments.file);
-  CompileOptions options;
-  for (const std::string& macro : arguments.macros) {
-    const size_t equals = macro.find('=');
-    options.macros.emplace_back(macro.substr(0, equals), equals == std::string::npos ? "1" : macro.substr(equals + 1));
-  }
-  for (const std::string& folder : arguments.include_directories) options.include_directories.emplace_back(folder);
-  if (arguments.safe_math) {
-    options.math_mode = MathMode::safe;
-    options.precise_functions = true;
-  }
-  CompileResult result = compile_file(arguments.file, options);
-  if (!result.library) throw Failure{exit_source_error, format(result.diagnostics), true};
-  if (!result.diagnostics.empty()) fmt::print(stderr, "{}", format(result.diagnostics));
-  return result.library;
-}
-
 const Function& find_kernel(const Library& library, const RunArguments& arguments) {
   const Function* function = library.find(arguments.kernel);
   if (function && function->kind == FunctionKind::kernel) return *function;
@@ -75,8 +55,8 @@ const Function& find_kernel(const Library& library, const RunArguments& argument
     }
     names += fmt::format("\n  {}", name);
   }
-  throw Failure{exit_usage_error, fmt::format("{} has no kernel \"{}\"; it has:{}", arguments.file, arguments.kernel,
-                                              names.empty() ? "\n  none" : names)};
+  throw Failure{exit_usage_error, fmt::format("{} has no kernel \"{}\"; it has:{}", arguments.source.file,
+                                              arguments.kernel, names.empty() ? "\n  none" : names)};
 }
 
 // "1024", "64,64" or "8,8,8".
@@ -173,7 +153,7 @@ NS::SharedPtr<MTL::FunctionConstantValues> constant_values(const Library& librar
         known, [&](const FunctionConstant& c) { return c.name == key || std::to_string(c.index) == key; });
     if (constant == known.end())
       throw Failure{exit_usage_error, fmt::format("--constant {}: {} has no function constant of that name or index",
-                                                  key, arguments.file)};
+                                                  key, arguments.source.file)};
     const ElementType& type = element_type_of(constant->data_type, key);
     std::mt19937_64 none;
     const std::string number = value == "true" ? "1" : value == "false" ? "0" : value;
@@ -244,7 +224,7 @@ bool has_logs(MTL::CommandBuffer* command_buffer) {
 class PreparedRun {
  public:
   PreparedRun(MTL::Device* device, const RunArguments& arguments)
-      : arguments_(arguments), library_(load(arguments)), kernel_(find_kernel(*library_, arguments)) {
+      : arguments_(arguments), library_(arguments.source.load()), kernel_(find_kernel(*library_, arguments)) {
     buffers_ = make_buffers(device, kernel_, arguments);
     require_all_arguments(kernel_, buffers_, arguments);
 
@@ -383,7 +363,7 @@ void add(CLI::App& app, const std::string& name, const std::string& description,
   auto arguments = std::make_shared<RunArguments>();
   arguments->check = check;
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("FILE", arguments->file, "Metal source or a compiled library")->required();
+  arguments->source.add_options(*command);
   command->add_option("KERNEL", arguments->kernel, "Which of its kernels")->required();
   command->add_option("-g,--grid", arguments->grid, "Threads of the grid: 1024 or 64,64 or 8,8,8");
   command->add_option("--threadgroups", arguments->threadgroups, "The same as a number of threadgroups");
@@ -399,9 +379,6 @@ void add(CLI::App& app, const std::string& name, const std::string& description,
       "is one number");
   repeatable("--threadgroup", arguments->threadgroup_memory, "KEY=BYTES: threadgroup memory that is an argument");
   repeatable("--constant", arguments->constants, "KEY=VALUE: a function constant, by name or index");
-  repeatable("-D", arguments->macros, "NAME or NAME=VALUE: define a macro");
-  repeatable("-I", arguments->include_directories, "Look for included files in this folder");
-  command->add_flag("--safe-math", arguments->safe_math, "No fast math");
   command->add_option("--seed", arguments->seed, "Of random contents; 1 if not given");
   command->add_option("--limit", arguments->limit, "How many elements of an output are printed; 64 if not given");
   if (!check) {
