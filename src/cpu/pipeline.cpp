@@ -94,6 +94,7 @@ Status Pipeline::compile(std::shared_ptr<Loader> loader, const device::PipelineR
     if (!variants) return Error{variants.error()};
     if ((*variants)->width() != vector::each_thread_by_itself) {
       variants_ = std::move(*variants);
+      engine = "vector";
       return success();
     }
   }
@@ -102,6 +103,7 @@ Status Pipeline::compile(std::shared_ptr<Loader> loader, const device::PipelineR
   auto code = LoadedCode::load(std::move(loader), *object, request.linked.size(), request.validate);
   if (!code) return Error{code.error()};
   code_ = std::move(*code);
+  engine = "reference";
   return success();
 }
 

@@ -63,7 +63,8 @@ class Pipeline {
   // Where a visible function that was linked can be called, for a visible function table; 0 if there is none so named.
   virtual uint64_t function_address(std::string_view name) const = 0;
 
-  std::string name;  // the kernel's
+  std::string name;    // the kernel's
+  std::string engine;  // which of the device's engines runs it, if it has several: "vector", "reference"
   std::vector<Slot> slots;
   uint32_t max_threads_per_threadgroup = 1024;
   uint32_t static_threadgroup_memory = 0;  // bytes

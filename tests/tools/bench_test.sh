@@ -97,6 +97,17 @@ METAL
   expect_text stdout "1 kernels have none"
   expect 0 metalloid bench pipelines kernels.metal --constants-false --json
   expect_text stdout '"kernel": "large"'
+  cat >lock.metal <<'METAL'
+#include <metal_stdlib>
+using namespace metal;
+kernel void locks(device atomic_uint* lock, device uint* sum, uint i [[thread_position_in_grid]]) {
+  while (atomic_exchange_explicit(lock, 1, memory_order_relaxed)) {}
+  *sum += simd_sum(i);
+  atomic_store_explicit(lock, 0, memory_order_relaxed);
+}
+METAL
+  expect 0 metalloid bench pipelines lock.metal
+  expect_text stdout "locks: one thread at a time, on the reference engine"
   expect 2 metalloid bench pipelines kernels.metal --only nonsense
   expect_text stderr "nonsense"
 }

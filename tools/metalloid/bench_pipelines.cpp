@@ -27,7 +27,7 @@ struct PipelinesArguments {
 };
 
 struct Time {
-  std::string kernel;
+  std::string kernel, engine;
   double milliseconds = 0;
 };
 
@@ -64,7 +64,7 @@ Times measure(const std::shared_ptr<const Library>& library, const PipelinesArgu
     const double before = processor_milliseconds();
     const auto pipeline = device->compile(request);
     if (pipeline)
-      times.made.push_back({name, processor_milliseconds() - before});
+      times.made.push_back({name, (*pipeline)->engine, processor_milliseconds() - before});
     else
       times.failed.emplace_back(name, pipeline.error());
   }
@@ -78,7 +78,8 @@ double at_percent(const std::vector<Time>& times, size_t percent) {
 
 void print_json(const Times& times) {
   nlohmann::json made = nlohmann::json::array(), failed = nlohmann::json::array();
-  for (const Time& time : times.made) made.push_back({{"kernel", time.kernel}, {"milliseconds", time.milliseconds}});
+  for (const Time& time : times.made)
+    made.push_back({{"kernel", time.kernel}, {"engine", time.engine}, {"milliseconds", time.milliseconds}});
   for (const auto& [kernel, why] : times.failed) failed.push_back({{"kernel", kernel}, {"why", why}});
   fmt::print("{}\n", nlohmann::json{{"made", made}, {"failed", failed}}.dump(2));
 }
@@ -87,6 +88,8 @@ void print(const Times& times, double over) {
   for (const auto& [kernel, why] : times.failed) fmt::print("{}: {}\n", kernel, why);
   for (const Time& time : times.made)
     if (time.milliseconds > over) fmt::print("{:8.0f} ms  {}\n", time.milliseconds, time.kernel);
+  for (const Time& time : times.made)
+    if (time.engine == "reference") fmt::print("{}: one thread at a time, on the reference engine\n", time.kernel);
   if (!times.made.empty())
     fmt::print("{} pipelines: median {:.0f} ms, 95 of 100 {:.0f} ms, 99 of 100 {:.0f} ms, longest {:.0f} ms ({})\n",
                times.made.size(), at_percent(times.made, 50), at_percent(times.made, 95), at_percent(times.made, 99),
