@@ -95,7 +95,9 @@ METAL
   expect_text stdout "large: 'large' needs 65536 bytes of threadgroup memory"
   expect_text stdout "1 pipelines: median"
   expect_text stdout "1 kernels have none"
+  export METALLOID_CACHE_DIR=$PWD/cache
   expect 0 metalloid bench pipelines kernels.metal --constants-false --json
+  expect_no_file cache
   expect_text stdout '"kernel": "large"'
   cat >lock.metal <<'METAL'
 #include <metal_stdlib>
