@@ -57,6 +57,7 @@ void add_fuzz_library(CLI::App& fuzz) {
   command->add_option("--only", options->only, "Kernels whose names have this in them");
   command->add_option("--seed", options->survey.first_seed, "Of the first arguments")->capture_default_str();
   command->add_option("--tries", options->survey.tries, "Arguments that are tried until two are defined")
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   auto* width = command->add_option("--width", options->width, "This width of the vector engine");
   width->check(CLI::IsMember({1, 8, 16, 32, 64, 128, 256}));

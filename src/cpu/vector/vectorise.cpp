@@ -20,6 +20,7 @@
 #include "cpu/vector/explanation.hpp"
 #include "cpu/vector/fetch_tiles.hpp"
 #include "cpu/vector/find_strides.hpp"
+#include "cpu/vector/flatten_branches.hpp"
 #include "cpu/vector/group_loop.hpp"
 #include "cpu/vector/inline_calls.hpp"
 #include "cpu/vector/join_products.hpp"
@@ -249,6 +250,8 @@ Result<llvm::Function*> widen(llvm::Function& entry, const Variant& variant, Pas
       analysis = std::make_unique<Analysis>(entry, variant);
       return success();
     };
+    if (flatten_branches(entry, analysis->loops, analysis->shapes))
+      if (auto valid = start_over(); !valid) return Error{valid.error()};
     if (loads_first(entry, analysis->shapes)) {
       passes.forget();
       passes.run(entry, "early-cse");  // no store is between two loads of one place any more
