@@ -233,6 +233,23 @@ TEST(AddressSpaces, ConditionalsMixThem) {
             "f");
 }
 
+TEST(AddressSpaces, ConditionalsMixThemInTemplatesAndWithMembersOfClasses) {
+  EXPECT_EQ(functions_of(R"(
+    struct Value { float x; };
+    struct Smallest { static constant constexpr Value start = {-1.0f}; static constant constexpr float limit = 3; };
+    enum class Kind : uint { one, other };
+    template <typename Op> Value pick(threadgroup Value* shared, uint i) { return i < 16 ? shared[i] : Op::start; }
+    template <typename Op> float least(device float* x, uint i) { return i < 16 ? x[i] : Op::limit; }
+    kernel void f(device float* out, uint i [[thread_index_in_threadgroup]]) {
+      threadgroup Value shared[32];
+      shared[i].x = i;
+      Kind kind = i < 3 ? Kind::one : Kind::other;
+      static_assert((sizeof(Value) == 4 ? Kind::one : Kind::other) == Kind::one);
+      out[i] = pick<Smallest>(shared, i).x + least<Smallest>(out, i) + uint(kind);
+    })"),
+            "f");
+}
+
 TEST(Casts, AreNotSeenInDeclarators) {
   EXPECT_EQ(functions_of(R"(
     template <typename T> T twice(T x) { return x + x; }

@@ -316,6 +316,19 @@ kernel void k(device int* p) { *p = is_integral<int>(); }
             "k");
 }
 
+TEST(StdlibTypes, ArgumentsOfIndirectDispatchesAndDrawsAreThoseOfTheHost) {
+  EXPECT_EQ(functions_of(R"(
+static_assert(sizeof(MTLDispatchThreadgroupsIndirectArguments) == 12 && sizeof(MTLStageInRegionIndirectArguments) == 24);
+static_assert(sizeof(MTLDrawPrimitivesIndirectArguments) == 16 && sizeof(MTLDrawPatchIndirectArguments) == 16);
+kernel void k(device MTLDispatchThreadgroupsIndirectArguments& dispatch [[buffer(0)]],
+              device MTLDrawIndexedPrimitivesIndirectArguments* draws [[buffer(1)]], constant uint& n [[buffer(2)]]) {
+  dispatch.threadgroupsPerGrid[0] = (n + 63) / 64;
+  draws->baseVertex = -1;
+}
+)"),
+            "k");
+}
+
 TEST(StdlibTypes, TraitsAreThoseOfCxx) {
   EXPECT_EQ(functions_of(R"(
 struct Base {}; struct Derived : Base { int x; }; enum class E : uchar { a }; union U { int i; float f; };

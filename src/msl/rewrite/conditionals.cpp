@@ -32,9 +32,10 @@ bool reads_memory(const TokenStream& tokens, size_t begin, size_t end) {
   return memory && (dereferenced || !call);
 }
 
-// A single word: a reference into another address space, for all that tokens tell. Beside a literal it is a scalar, and
-// those Clang can join.
+// A word, perhaps behind those of namespaces and classes: a reference into another address space, or a constant, for all
+// that tokens tell. Beside a literal it is a scalar, and those Clang can join.
 bool is_name(const TokenStream& tokens, size_t begin, size_t end) {
+  while (begin + 2 < end && tokens.is(begin, tok::identifier) && tokens.is(begin + 1, tok::coloncolon)) begin += 2;
   return begin + 1 == end && tokens.is(begin, tok::identifier);
 }
 
