@@ -27,7 +27,8 @@ entry:
   %x = load i32, ptr %from
   %positive = icmp sgt i32 %x, %n
   %even = trunc i32 %x to i1
-)" + middle + R"(
+)" + middle +
+        R"(
   %to = getelementptr i32, ptr %out, i32 %lane
   store i32 %y, ptr %to
   ret void

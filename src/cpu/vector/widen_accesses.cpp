@@ -147,4 +147,11 @@ bool Widener::loads_beat_gathers() {
   return has_slow_gathers_ && !is_unlikely_ && gathers_in_full_++ < most;
 }
 
+// For such processors LLVM makes a branch and a store for each lane of a scatter, in a time that grows with the square of
+// how many there are: long kernels have functions for most.
+bool Widener::may_scatter_in_place() {
+  constexpr unsigned most = 64;
+  return !has_slow_gathers_ || scatters_in_place_++ < most;
+}
+
 }  // namespace metalloid::cpu::vector

@@ -143,11 +143,13 @@ void Widener::store_one(llvm::StoreInst& store) {
 
 void Widener::store_runs(llvm::StoreInst& store, const Shape& shape) {
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
+  const auto runs = runs_of(shape, access.bytes(), false);
+  if (mask_ && llvm::all_of(runs, [](const Run& run) { return run.count == 1; })) return scatter(store);
   llvm::Value* first = scalar(store.getPointerOperand());
   llvm::Value* value = vector(store.getValueOperand());
   const bool streams = variant_.streams || store.hasMetadata(llvm::LLVMContext::MD_nontemporal);
   if (mask_ && !has_mask_registers_) note(store, Hindrance::masked_store);
-  for (const Run& run : runs_of(shape, access.bytes(), false)) {
+  for (const Run& run : runs) {
     const auto part = [&](llvm::Value* whole) { return part_of(whole, run.first, run.count); };
     llvm::Value* address = lane_address(first, shape, run.first);
     if (mask_)
@@ -313,7 +315,7 @@ void Widener::scatter(llvm::StoreInst& store) {
       const auto addresses = addresses_of_lanes(store.getPointerOperand(), i * access.scalar_bytes);
       for (unsigned l = 0; l < width_; ++l)
         builder_.CreateAlignedStore(builder_.CreateExtractElement(value, l), addresses[l], access.alignment);
-    } else if (is_word && has_mask_registers_ && !store.isVolatile())
+    } else if (is_word && has_mask_registers_ && !store.isVolatile() && may_scatter_in_place())
       builder_.CreateMaskedScatter(value, address, access.alignment, mask());
     else
       builder_.CreateCall(

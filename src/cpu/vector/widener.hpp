@@ -124,6 +124,7 @@ class Widener {
   Components load_row(llvm::LoadInst& load, const Neighbours& neighbours, const Rows& rows, llvm::Value* address,
                       llvm::Value* mask);
   bool loads_beat_gathers();
+  bool may_scatter_in_place();
   bool may_be_consecutive(const llvm::Value* pointer) const;
   bool is_one_address(const llvm::LoadInst& load) const;
   struct Sequence {
@@ -216,7 +217,7 @@ class Widener {
   Explanation* const explanation_;  // null: nobody wants one
   bool has_slow_gathers_ = false;
   bool gathers_words_well_ = false;  // all the same, from addresses that are in a vector anyway
-  unsigned gathers_in_full_ = 0;
+  unsigned gathers_in_full_ = 0, scatters_in_place_ = 0;
   bool has_mask_registers_ = false;  // of the processor: masked accesses are as cheap as others
   bool has_masked_words_ = false;    // of the processor: so are those of 32 bits and more, if they are side by side
 

@@ -251,3 +251,27 @@ kernel void index_extended_twice(device const uint* in, device uint* out, consta
   const ushort i = ushort(lane / 16 * far);
   out[I] = in[int(i) + start];
 }
+
+// More places that some lanes store to than LLVM is trusted with (Widener::may_scatter_in_place).
+//@ buffer uint random N
+//@ buffer uint zeros 96N
+//@ grid 150 group 64
+kernel void many_places_of_some_lanes(device const uint* in, device uint* out, uint i [[thread_position_in_grid]]) {
+  const uint x = in[i];
+  if (x % 3 == 0) return;
+#pragma unroll
+  for (uint k = 0; k < 66; ++k) out[96 * i + (x ^ k * 7) % 96] = x + k;
+}
+
+// Places so far apart that eight lanes are eight runs of one.
+//@ buffer int random N
+//@ buffer int zeros 40N
+//@ grid 150 group 64
+kernel void far_places_of_some_lanes(device const int* in, device int* out, uint i [[thread_position_in_grid]]) {
+  const int x = in[i];
+  if (x > 0) {
+    out[40 * i + 5] = x;
+    out[40 * i + 17] = -x;
+    if (x & 1) out[40 * i + 39] = x * 3;
+  }
+}
