@@ -15,8 +15,8 @@ namespace metalloid::cpu::vector {
 namespace {
 
 // How many branches of two ways are left of a kernel of which this is the middle: it begins with each lane's number %x
-// and stores %y. %n is the same for all.
-int branches_left(const std::string& middle) {
+// and stores %y, beside %x if there is something to join. %n is the same for all.
+int branches_left(const std::string& middle, bool joins_stores = false) {
   Ir ir(R"(
 declare i32 @metalloid.lane() readnone
 declare i32 @llvm.ctpop.i32(i32)
@@ -27,9 +27,10 @@ entry:
   %x = load i32, ptr %from
   %positive = icmp sgt i32 %x, %n
   %even = trunc i32 %x to i1
-)" + middle +
-        R"(
-  %to = getelementptr i32, ptr %out, i32 %lane
+  %twice = shl nuw nsw i32 %lane, 1
+  %to = getelementptr i32, ptr %out, i32 %twice
+  %beside = getelementptr i8, ptr %to, i64 )" +
+        std::string(joins_stores ? "4" : "400") + "\nstore i32 %x, ptr %beside\n" + middle + R"(
   store i32 %y, ptr %to
   ret void
 }
@@ -111,11 +112,13 @@ TEST(FlattenBranches, WaysThatMayHarmOthersStay) {
   EXPECT_EQ(branches_left(one_way("%z = call i32 @metalloid.lane()\n")), 1);
 }
 
-TEST(FlattenBranches, LongWaysStayAndShorterOnesIfTheyAreRare) {
-  EXPECT_EQ(branches_left(one_way(chain(128))), 0);
-  EXPECT_EQ(branches_left(one_way(chain(129))), 1);
-  EXPECT_EQ(branches_left(one_way(chain(6), "%positive", ", !prof !0")), 0);
-  EXPECT_EQ(branches_left(one_way(chain(7), "%positive", ", !prof !0")), 1);
+TEST(FlattenBranches, LongWaysAreStraightIfStoresAreJoinedAndTheyAreNotRare) {
+  EXPECT_EQ(branches_left(one_way(chain(6))), 0);
+  EXPECT_EQ(branches_left(one_way(chain(7))), 1);
+  EXPECT_EQ(branches_left(one_way(chain(128)), true), 0);
+  EXPECT_EQ(branches_left(one_way(chain(129)), true), 1);
+  EXPECT_EQ(branches_left(one_way(chain(6), "%positive", ", !prof !0"), true), 0);
+  EXPECT_EQ(branches_left(one_way(chain(7), "%positive", ", !prof !0"), true), 1);
 }
 
 TEST(FlattenBranches, WhatLanesAgreeOnOrIsALimitStays) {

@@ -2,30 +2,64 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/BranchProbabilityInfo.h>
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "cpu/vector/neighbours.hpp"
 #include "cpu/vector/shape_analysis.hpp"
 
 namespace metalloid::cpu::vector {
 
 namespace {
 
-constexpr size_t longest_way = 128, longest_rare_way = 6;  // in instructions
+constexpr size_t longest_way = 128, longest_way_for_nothing = 6;  // in instructions
 // LLVM guesses three of eight where it knows nothing better, of 32 lanes nearly always one.
 const llvm::BranchProbability rare(1, 4);
 
-// How likely lanes that come to the branch take its first way.
-using Branches = llvm::DenseMap<const llvm::Instruction*, llvm::BranchProbability>;
+// Blocks with stores of a lane that lie side by side, but are in several blocks of one loop.
+llvm::SmallPtrSet<const llvm::BasicBlock*, 8> find_stores_apart(const llvm::Function& function,
+                                                                const llvm::LoopInfo& loops) {
+  const llvm::DataLayout& layout = function.getDataLayout();
+  llvm::SmallVector<std::pair<const llvm::BasicBlock*, Place>> stores;
+  for (const llvm::Instruction& instruction : llvm::instructions(function))
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store && store->isSimple())
+      stores.emplace_back(store->getParent(), place_of(*store, /*by_index=*/true, layout));
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 8> apart;
+  for (const auto& [block, place] : stores)
+    for (const auto& [other, other_place] : stores)
+      if (block != other && place.is_counted_like(other_place) &&
+          std::abs(place.distance_from(other_place)) < furthest_neighbour &&
+          loops.getLoopFor(block) == loops.getLoopFor(other))
+        apart.insert(block);
+  return apart;
+}
 
-Branches find_branches(const llvm::Function& function, const llvm::LoopInfo& loops, const ShapeAnalysis& shapes) {
-  Branches branches;
+// How long the first and the second way of a branch may be.
+struct Limits {
+  size_t first, second;
+};
+using Branches = llvm::DenseMap<const llvm::Instruction*, Limits>;
+
+Branches find_branches(llvm::Function& function, const llvm::LoopInfo& loops, const ShapeAnalysis& shapes) {
+  const auto stores_apart = find_stores_apart(function, loops);
+  const llvm::PostDominatorTree post_dominators(function);
   const llvm::BranchProbabilityInfo probabilities(function, loops);
-  for (const llvm::BasicBlock& block : function)
-    if (shapes.is_divergent_branch(&block) && !shapes.is_limit(&block))
-      branches[block.getTerminator()] = probabilities.getEdgeProbability(&block, 0U);
+  Branches branches;
+  for (const llvm::BasicBlock& block : function) {
+    if (!shapes.is_divergent_branch(&block) || shapes.is_limit(&block)) continue;
+    const bool joins_stores = llvm::any_of(stores_apart, [&](const llvm::BasicBlock* behind) {
+      return loops.getLoopFor(behind) == loops.getLoopFor(&block) && post_dominators.dominates(behind, &block);
+    });
+    const auto limit = [&](unsigned way) {
+      return joins_stores && probabilities.getEdgeProbability(&block, way) >= rare ? longest_way
+                                                                                   : longest_way_for_nothing;
+    };
+    branches[block.getTerminator()] = {limit(0), limit(1)};
+  }
   return branches;
 }
 
@@ -37,12 +71,11 @@ bool harms_nobody(const llvm::Instruction& instruction) {
 
 // Whether all lanes may take a way of the block that ends in `end`.
 bool may_be_taken_by_all(const llvm::BasicBlock* way, const llvm::BasicBlock* block, const llvm::BasicBlock* end,
-                         llvm::BranchProbability probability) {
+                         size_t longest) {
   if (way == end) return true;
   if (way->getSinglePredecessor() != block || way->getSingleSuccessor() != end || way->hasAddressTaken()) return false;
   const llvm::Instruction* last = way->getTerminator();
-  return way->size() - 1 <= (probability < rare ? longest_rare_way : longest_way) &&
-         llvm::all_of(*way, [&](const llvm::Instruction& instruction) {
+  return way->size() - 1 <= longest && llvm::all_of(*way, [&](const llvm::Instruction& instruction) {
            return &instruction == last || (!llvm::isa<llvm::PHINode>(instruction) && harms_nobody(instruction));
          });
 }
@@ -63,8 +96,8 @@ bool flatten(llvm::BasicBlock* block, const Branches& branches) {
   llvm::BasicBlock *first = branch->getSuccessor(0), *second = branch->getSuccessor(1);
   llvm::BasicBlock* end = second->getSinglePredecessor() == block ? second->getSingleSuccessor() : second;
   if (first != end && first->getSinglePredecessor() != block) end = first;
-  if (!end || end == block || first == second || !may_be_taken_by_all(first, block, end, found->second) ||
-      !may_be_taken_by_all(second, block, end, found->second.getCompl()))
+  if (!end || end == block || first == second || !may_be_taken_by_all(first, block, end, found->second.first) ||
+      !may_be_taken_by_all(second, block, end, found->second.second))
     return false;
 
   llvm::BasicBlock *from_first = first == end ? block : first, *from_second = second == end ? block : second;
