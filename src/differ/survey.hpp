@@ -23,8 +23,8 @@ enum class Verdict : uint8_t {
 
 struct Survey {
   uint64_t first_seed = 0;
-  unsigned tries = 6;   // seeds for each kernel
-  unsigned enough = 2;  // comparisons that end them
+  unsigned tries = 6;     // seeds for each kernel
+  unsigned enough = 2;    // comparisons that end them
   unsigned seconds = 20;  // of the processor that a threadgroup may take
   std::vector<Engine> engines = {{"vector", 0}};
 

@@ -7,6 +7,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "cpu/vector/neighbours.hpp"
@@ -17,6 +18,7 @@ namespace metalloid::cpu::vector {
 namespace {
 
 constexpr size_t longest_way = 128, longest_way_for_nothing = 6;  // in instructions
+constexpr size_t most_stores = 500;                               // that are compared with each other
 // LLVM guesses three of eight where it knows nothing better, of 32 lanes nearly always one.
 const llvm::BranchProbability rare(1, 4);
 
@@ -29,6 +31,7 @@ llvm::SmallPtrSet<const llvm::BasicBlock*, 8> find_stores_apart(const llvm::Func
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store && store->isSimple())
       stores.emplace_back(store->getParent(), place_of(*store, /*by_index=*/true, layout));
   llvm::SmallPtrSet<const llvm::BasicBlock*, 8> apart;
+  if (stores.size() > most_stores) return apart;
   for (const auto& [block, place] : stores)
     for (const auto& [other, other_place] : stores)
       if (block != other && place.is_counted_like(other_place) &&
@@ -131,13 +134,10 @@ bool flatten_branches(llvm::Function& function, const llvm::LoopInfo& loops, con
   // From the end, so that ways within ways come first; what a block took in may let those before it follow.
   for (bool again = true; again;) {
     again = false;
-    llvm::SmallVector<llvm::BasicBlock*> blocks;
-    for (llvm::BasicBlock& block : function) blocks.push_back(&block);
-    for (llvm::BasicBlock* block : llvm::reverse(blocks))
-      if (flatten(block, branches)) {
-        any = again = true;
-        break;  // blocks are gone
-      }
+    llvm::SmallVector<llvm::WeakVH> blocks;  // null once they are gone
+    for (llvm::BasicBlock& block : function) blocks.emplace_back(&block);
+    for (llvm::WeakVH& block : llvm::reverse(blocks))
+      while (block && flatten(llvm::cast<llvm::BasicBlock>(block), branches)) any = again = true;
   }
   return any;
 }
