@@ -45,6 +45,34 @@ std::optional<std::string> difference_in(size_t number, Element element, double 
                      shown(element, &expected[first]));
 }
 
+// Words that are close as one float or as two halves: of what a kernel stores through a pointer to bytes.
+bool are_close_words(const uint8_t* a, const uint8_t* b, double tolerance) {
+  const auto are_close = [&](Element element) {
+    for (size_t i = 0; i < 4; i += info(element).bytes)
+      if (!is_close(number_at(element, a + i), number_at(element, b + i), tolerance)) return false;
+    return true;
+  };
+  return are_close(Element::f32) || are_close(Element::f16) || are_close(Element::bf16);
+}
+
+std::optional<std::string> difference_in(size_t number, const StructuredArgument& argument, double tolerance,
+                                         const std::vector<uint8_t>& expected, const std::vector<uint8_t>& found) {
+  if (expected == found) return {};
+  const bool is_of_bytes = argument.stride == 1;
+  for (size_t at = 0; at < expected.size(); at += argument.stride)
+    for (const auto& [element, offset] : argument.fields) {
+      const size_t place = at + offset, word = place / 4 * 4;
+      const uint8_t *a = &expected[place], *b = &found[place];
+      if (std::memcmp(a, b, info(element).bytes) == 0) continue;
+      if (info(element).is_float && is_close(number_at(element, a), number_at(element, b), tolerance)) continue;
+      if (is_of_bytes && word + 4 <= expected.size() && are_close_words(&expected[word], &found[word], tolerance))
+        continue;
+      return fmt::format("argument {} differs: byte {} begins what is {} and not {}", number, place, shown(element, b),
+                         shown(element, a));
+    }
+  return {};
+}
+
 std::optional<Difference> first_difference(const KernelCase& kernel, std::shared_ptr<const Library> library,
                                            const Engine& engine, const std::vector<Remains>& references) {
   const auto subject = Subject::make(engine, library, kernel);
@@ -88,6 +116,10 @@ std::optional<std::string> difference_between(const KernelCase& kernel, const Re
   if (!remains.fault.empty()) return "fails: " + remains.fault;
   if (remains.stores_missed) return "writes beside a buffer";
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+    if (const auto* structured = std::get_if<StructuredArgument>(&kernel.arguments[i]))
+      if (auto what =
+              difference_in(i, *structured, std::max(0.0, kernel.tolerance), reference.memory[i], remains.memory[i]))
+        return what;
     const auto element = element_of(kernel.arguments[i]);
     if (!element) continue;
     const double tolerance = kernel.tolerance < 0 ? info(*element).tolerance : kernel.tolerance;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace metalloid::differ {
 namespace {
 
@@ -43,6 +45,42 @@ TEST(Compare, TheSameKernelDoesNotDiffer) {
 TEST(Compare, AWrongResultIsNamed) {
   expect_part(difference(add, "in[i] + 1", "in[i] + (i == 70 ? 1.01f : 1.0f)"),
               "differs in 1 of 100 elements; first, [70]");
+}
+
+KernelCase case_of(StructuredArgument argument) {
+  KernelCase kernel;
+  kernel.kernel = "f";
+  kernel.arguments.emplace_back(std::move(argument));
+  kernel.tolerance = 0.01;
+  return kernel;
+}
+
+TEST(Compare, FieldsOfStructsAreComparedAndWhatIsBetweenIsNot) {
+  const KernelCase kernel = case_of({{{Element::f32, 0}, {Element::u8, 4}}, 8, {}});
+  const auto remains = [](float number, uint8_t byte, uint8_t padding) {
+    Remains result;
+    result.memory.emplace_back(16);
+    std::memcpy(&result.memory[0][8], &number, sizeof number);
+    result.memory[0][12] = byte;
+    result.memory[0][13] = padding;
+    return result;
+  };
+  EXPECT_FALSE(difference_between(kernel, remains(1, 2, 3), remains(1.001f, 2, 4)));
+  EXPECT_TRUE(difference_between(kernel, remains(1, 2, 3), remains(1.1f, 2, 3)));
+  EXPECT_EQ(difference_between(kernel, remains(1, 2, 3), remains(1, 5, 3)),
+            "argument 0 differs: byte 12 begins what is 0x5 and not 0x2");
+}
+
+TEST(Compare, BytesAreCloseIfTheyAreFloatsThatAre) {
+  const KernelCase kernel = case_of({{{Element::u8, 0}}, 1, {}});
+  const auto remains = [](uint32_t word) {
+    Remains result;
+    result.memory.emplace_back(4);
+    std::memcpy(result.memory[0].data(), &word, sizeof word);
+    return result;
+  };
+  EXPECT_FALSE(difference_between(kernel, remains(0x3f800000), remains(0x3f800001)));
+  EXPECT_TRUE(difference_between(kernel, remains(0x40000000), remains(0x41000000)));
 }
 
 TEST(Compare, FloatsMayBeTheLastBitApart) {

@@ -16,6 +16,9 @@ kernel void leaves_its_buffer(device float* x, uint i [[thread_position_in_grid]
 kernel void is_now_and_then_defined(device float* x, constant uint& n, uint i [[thread_position_in_grid]]) {
   if (n > 4) x[i] = n; else x[100000000] = 1;
 }
+kernel void counts_on(device atomic_int* x, uint i [[thread_position_in_grid]]) {
+  atomic_store_explicit(&x[i + 1], atomic_load_explicit(&x[i], memory_order_relaxed) + 1, memory_order_relaxed);
+}
 kernel void samples_a_cube(texturecube<float> t, device float* x) { x[0] = t.get_width(); }
 kernel void never_ends(device float* x, uint i [[thread_position_in_grid]]) {
   for (uint j = 0; ; ++j) x[i] = sin(x[i] + j);
@@ -46,6 +49,13 @@ TEST(Survey, TellsWhatIsSameUndefinedOrNotRun) {
   EXPECT_EQ(told["is_now_and_then_defined"].verdict, Verdict::same) << told["is_now_and_then_defined"].what;
   EXPECT_EQ(told["samples_a_cube"].verdict, Verdict::not_run);
   EXPECT_EQ(told["samples_a_cube"].what, "argument 't': what is in a texturecube is not made up");
+}
+
+// One thread after another counts up, 32 at a time do not; both are right.
+TEST(Survey, ABufferWithOtherNumbersDiffers) {
+  auto told = survey({.engines = {{"vector", 32}}}, {"counts_on"});
+  EXPECT_EQ(told["counts_on"].verdict, Verdict::differs);
+  EXPECT_NE(told["counts_on"].what.find("argument 0 differs"), std::string::npos) << told["counts_on"].what;
 }
 
 TEST(Survey, AnEngineThatCannotRunItDiffers) {
