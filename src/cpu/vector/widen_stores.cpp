@@ -1,5 +1,7 @@
 // Stores, by the rules of widen_accesses.cpp. Nothing that no lane stores is written, so scalars side by side are
 // stored together only where they leave no gaps: the last of them in the block stores for all.
+#include <bit>
+
 #include "bitcode/address_spaces.hpp"
 #include "cpu/vector/interleave.hpp"
 #include "cpu/vector/lane_loops.hpp"
@@ -93,11 +95,12 @@ void Widener::by_shape_or_scattered(const Shape& shape, bool masks_are_cheap, ll
 
 void Widener::store_apart_or_together(llvm::StoreInst& store) {
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
-  if (access.count > 1 || !may_be_consecutive(store.getPointerOperand())) {
+  const Neighbours neighbours = access.count > 1 ? Neighbours{{{&store, 0}}, 0, access.count}
+                                                 : neighbours_of(store, furthest_neighbour, /*by_index=*/false);
+  const bool is_piece = are_pieces(neighbours, access);
+  if (is_piece || access.count > 1 || !may_be_consecutive(store.getPointerOperand())) {
     mark_places_of(store.getPointerOperand());
-    const Neighbours neighbours = access.count > 1 ? Neighbours{{{&store, 0}}, 0, access.count}
-                                                   : neighbours_of(store, furthest_neighbour, /*by_index=*/false);
-    return are_pieces(neighbours, access) ? store_with(neighbours) : scatter(store);
+    return is_piece ? store_with(neighbours) : scatter(store);
   }
   const Sequence sequence = sequence_of(store.getPointerOperand(), access.scalar_bytes);
   llvm::Value* value = vector(store.getValueOperand());
@@ -237,21 +240,31 @@ llvm::SmallVector<llvm::Value*> Widener::stored_at_places(const Neighbours& neig
 bool Widener::are_pieces(const Neighbours& neighbours, const Access& access) const {
   constexpr int64_t shortest = 8;  // bytes
   const auto wanted = static_cast<int64_t>(neighbours.members.size() * access.count);
-  return !mask_ && wanted == neighbours.count && llvm::isPowerOf2_32(neighbours.count) && wanted > 1 &&
-         wanted * access.scalar_bytes >= shortest;
+  return !mask_ && wanted == neighbours.count && wanted > 1 && wanted * access.scalar_bytes >= shortest;
 }
 
+// Each as powers of two, the largest first: six scalars are four and two.
 void Widener::store_pieces(const Neighbours& neighbours) {
   auto& store = llvm::cast<llvm::StoreInst>(*neighbours.members.front().access);
   const Access access = access_of(store.getValueOperand()->getType(), store.getAlign(), layout_);
-  const Vectors in_memory = interleave(builder_, stored_at_places(neighbours));
-  const auto addresses = addresses_of_lanes(store.getPointerOperand(), neighbours.distance);
-  for (unsigned lane = 0; lane < width_; ++lane) {
-    const unsigned place = lane * neighbours.count;
-    llvm::Value* piece =
-        builder_.CreateShuffleVector(in_memory[place / width_], every(neighbours.count, 1, place % width_));
-    builder_.CreateAlignedStore(piece, addresses[lane], access.alignment);
+  const auto parts = stored_at_places(neighbours);
+  struct Power {
+    unsigned first, count;  // scalars
+    Vectors in_memory;
+  };
+  llvm::SmallVector<Power> powers;
+  for (unsigned first = 0; first < neighbours.count; first += powers.back().count) {
+    const unsigned count = std::bit_floor(neighbours.count - first);
+    powers.push_back({first, count, interleave(builder_, llvm::ArrayRef(parts).slice(first, count))});
   }
+  const auto addresses = addresses_of_lanes(store.getPointerOperand(), neighbours.distance);
+  for (unsigned lane = 0; lane < width_; ++lane)
+    for (const Power& power : powers) {
+      const unsigned place = lane * power.count;
+      llvm::Value* piece =
+          builder_.CreateShuffleVector(power.in_memory[place / width_], every(power.count, 1, place % width_));
+      builder_.CreateAlignedStore(piece, behind(addresses[lane], power.first * access.scalar_bytes), access.alignment);
+    }
 }
 
 void Widener::store_rows(const Neighbours& neighbours, const Rows& rows) {

@@ -141,3 +141,32 @@ kernel void one_half_is_copied(device const uint* in, device const uint* more, d
   device uint* to = out + 1024 * group + 16 * index;
   for (uint k = 0; k < 16; ++k) to[k] = parts[k];
 }
+
+template <typename T, uint count>
+struct Several {
+  T members[count];
+};
+
+template <typename T, uint count>
+Several<T, count> several(uint seed) {
+  Several<T, count> result;
+  for (uint j = 0; j < count; ++j) result.members[j] = T(seed * (2 * j + 3) + j);
+  return result;
+}
+
+// As many as no power of two, of lanes that are in another order.
+//@ buffer uint random N
+//@ buffer uint random 1
+//@ buffer uint zeros 3N+48
+//@ buffer ushort zeros 5N+80
+//@ buffer ulong zeros 6N+96
+//@ buffer uchar zeros 15N+240
+kernel void structs_anywhere(device const uint* in, device const uint* given, device Several<uint, 3>* three,
+                             device Several<ushort, 5>* five, device Several<ulong, 6>* six,
+                             device Several<uchar, 15>* fifteen, INDEX) {
+  const uint i = I, to = i ^ (given[0] & 15);
+  three[to] = several<uint, 3>(in[i]);
+  five[to] = several<ushort, 5>(in[i]);
+  six[to] = several<ulong, 6>(in[i]);
+  fifteen[to] = several<uchar, 15>(in[i]);
+}
