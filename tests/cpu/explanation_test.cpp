@@ -56,6 +56,20 @@ TEST(Explanation, NamesADivergentBranch) {
                "branch: lanes disagree", 32);
 }
 
+TEST(Explanation, NamesTheLoopThatRunsOutOfRegisters) {
+  const std::string_view source = R"(kernel void f(device float* x, uint i [[thread_position_in_grid]]) {
+  float v[24];
+  for (int j = 0; j < 24; ++j) v[j] = x[i + j];
+  for (int k = 0; k < 1000; ++k) {  // here
+#pragma unroll
+    for (int j = 0; j < 24; ++j) v[j] = v[j] * v[(j + 7) % 24] + v[(j + 13) % 24];
+  }
+  for (int j = 0; j < 24; ++j) x[i + j] = v[j];
+})";
+  expect_named(source, "in each iteration of this loop", 32);
+  EXPECT_EQ(explanation_of(source, 32).find("(somewhere)"), std::string::npos);
+}
+
 TEST(Explanation, NamesALoopOfOneLane) {
   expect_named(R"(kernel void f(device float* x, constant uint& n, uint i [[thread_position_in_grid]]) {
   x[i] += 1;

@@ -4,6 +4,7 @@
 #include <llvm/CodeGen/MachineBasicBlock.h>
 #include <llvm/CodeGen/MachineOptimizationRemarkEmitter.h>
 #include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
@@ -64,6 +65,18 @@ std::string_view failure_of(const llvm::Instruction& guard) {
   return "the 32-bit index wraps around that is extended";
 }
 
+// No file: it comes from no line, as the loop over a threadgroup's groups.
+SourcePlace place_of_spills(const llvm::DiagnosticInfoOptimizationBase& remark) {
+  const llvm::DiagnosticLocation& at = remark.getLocation();
+  if (!at.isValid()) return {};
+  const SourcePlace place{at.getRelativePath().str(), at.getLine(), at.getColumn()};
+  if (is_in_standard_library(place))
+    if (const auto* code = llvm::dyn_cast<llvm::DiagnosticInfoMIROptimization>(&remark))
+      for (const llvm::MachineInstr& instruction : *code->getBlock())
+        if (instruction.getDebugLoc()) return place_of(instruction.getDebugLoc());
+  return place;
+}
+
 }  // namespace
 
 void Explanation::choose(uint32_t width, std::string reason) {
@@ -80,6 +93,8 @@ void Explanation::start(const llvm::Function& lane_form, const llvm::LoopInfo& l
   noted_.clear();
   notes_.clear();
   spills_.clear();
+  const llvm::DISubprogram* kernel = lane_form.getSubprogram();
+  kernel_place_ = kernel ? SourcePlace{kernel->getFilename().str(), kernel->getLine(), 0} : SourcePlace{};
   note_control_flow(lane_form, loops, dominators);
 }
 
@@ -184,28 +199,27 @@ std::string Explanation::why(const llvm::Value& address, const llvm::Type& type,
   return value ? "the index is " + origin_of(*value, from) : "the address has no order";
 }
 
+// The code for whole groups and that for others have the same loops: the worse of them counts.
 void Explanation::note_spills(const llvm::DiagnosticInfoOptimizationBase& remark) {
-  std::string spills = "0", reloads = "0", folded = "0";
-  for (const auto& argument : remark.getArgs()) {
-    if (argument.Key == "NumSpills") spills = argument.Val;
-    if (argument.Key == "NumReloads") reloads = argument.Val;
-    if (argument.Key == "NumFoldedReloads") folded = argument.Val;
+  const auto number = [&](llvm::StringRef key) -> uint64_t {
+    for (const auto& argument : remark.getArgs())
+      if (argument.Key == key) return std::stoull(argument.Val);
+    return 0;
+  };
+  const uint64_t writes = number("NumSpills"), reads = number("NumReloads") + number("NumFoldedReloads");
+  if (writes == 0 && reads == 0) return;
+  SourcePlace place = place_of_spills(remark);
+  std::string_view when = "in each iteration of this loop";
+  if (!llvm::StringRef(remark.getRemarkName()).starts_with("Loop")) {
+    place = kernel_place_;
+    when = "in the whole kernel";
+  } else if (place.file.empty()) {
+    place = kernel_place_;
+    when = "for each group of threads";
   }
-  const uint64_t reads = std::stoull(reloads) + std::stoull(folded);
-  if (spills == "0" && reads == 0) return;
-  const llvm::DiagnosticLocation& at = remark.getLocation();
-  SourcePlace place;
-  if (at.isValid()) place = {at.getRelativePath().str(), at.getLine(), at.getColumn()};
-  if (is_in_standard_library(place))
-    if (const auto* code = llvm::dyn_cast<llvm::DiagnosticInfoMIROptimization>(&remark))
-      for (const llvm::MachineInstr& instruction : *code->getBlock())
-        if (instruction.getDebugLoc()) {
-          place = place_of(instruction.getDebugLoc());
-          break;
-        }
-  const bool is_loop = llvm::StringRef(remark.getRemarkName()).starts_with("Loop");
-  spills_.emplace_back(place, fmt::format("spills: {} registers are written to memory and {} read back {}", spills,
-                                          reads, is_loop ? "in each iteration of this loop" : "in the whole kernel"));
+  Spills& spills = spills_[{place, when}];
+  spills.writes = std::max(spills.writes, writes);
+  spills.reads = std::max(spills.reads, reads);
 }
 
 void Explanation::add(const SourcePlace& place, std::string what, double share, unsigned count) {
@@ -237,13 +251,14 @@ std::string Explanation::text() const {
   size_t longest = 0;
   for (const auto& [key, note] : notes) longest = std::max(longest, to_string(key->first).size());
   if (chosen_ != 1)
-    for (const auto& [place, what] : spills_) longest = std::max(longest, to_string(place).size());
+    for (const auto& [key, spills] : spills_) longest = std::max(longest, to_string(key.first).size());
   for (const auto& [key, note] : notes)
     text += fmt::format("  {:3.0f} %  {:{}}  {}{}\n", note.share * 100, to_string(key->first), longest, key->second,
                         note.count > 1 ? fmt::format(" ({} times)", note.count) : "");
   if (chosen_ != 1)
-    for (const auto& [place, what] : spills_)
-      text += fmt::format("         {:{}}  {}\n", to_string(place), longest, what);
+    for (const auto& [key, spills] : spills_)
+      text += fmt::format("         {:{}}  spills: {} registers are written to memory and {} read back {}\n",
+                          to_string(key.first), longest, spills.writes, spills.reads, key.second);
   if (few > 0) text += fmt::format("         and {} more that matter less\n", few);
   if (notes_.empty() && spills_.empty() && chosen_ != 1) text += "  nothing is in its way\n";
   return text;

@@ -59,6 +59,10 @@ class Explanation {
     unsigned count = 0;
   };
 
+  struct Spills {
+    uint64_t writes = 0, reads = 0;
+  };
+
   void note_control_flow(const llvm::Function& lane_form, const llvm::LoopInfo& loops,
                          const llvm::DominatorTree& dominators);
   void add(const SourcePlace& place, std::string what, double share, unsigned count = 1);
@@ -73,7 +77,8 @@ class Explanation {
   uint32_t width_ = 32;
   llvm::SmallPtrSet<const llvm::Instruction*, 16> noted_;
   std::map<std::pair<SourcePlace, std::string>, Note> notes_;
-  std::vector<std::pair<SourcePlace, std::string>> spills_;
+  SourcePlace kernel_place_;
+  std::map<std::pair<SourcePlace, std::string_view>, Spills> spills_;  // and when they happen
 };
 
 }  // namespace metalloid::cpu::vector
