@@ -78,6 +78,21 @@ kernel void k(device half* h, device bfloat* b, device half4* h4, device bfloat4
             "k");
 }
 
+TEST(StdlibTypes, VectorsOfAProgramsOwnConvertToEachOther) {
+  EXPECT_EQ(functions_of(R"(
+typedef half half8 __attribute__((ext_vector_type(8)));
+typedef float float8 __attribute__((ext_vector_type(8)));
+using int8 = int __attribute__((ext_vector_type(8)));
+kernel void k(device half8* h, device float8* f, device int8* i) {
+  f[0] = float8(h[0]) - 1.0f;
+  h[1] = half8(f[1] * 2);
+  i[0] = (int8)f[2] + static_cast<int8>(h[2]);
+  f[3] = float8(3.0f);
+}
+)"),
+            "k");
+}
+
 TEST(StdlibTypes, SwizzlesReadAndWriteByPositionAndByColour) {
   EXPECT_EQ(functions_of(R"(
 constexpr bool swizzled() {

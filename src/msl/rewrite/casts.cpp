@@ -1,6 +1,7 @@
 // Clang has no conversion between half and bfloat, Metal has. A cast to a type that may be one of them is spelled
 // __metal_cast<T>(e), which goes through float where it has to: static_cast<T>(e), and, where T is a half, a bfloat or
-// a name that stands for some type (a template parameter, an alias), the casts (T)e and T(e).
+// a name that stands for some type (a template parameter, an alias), the casts (T)e and T(e). Nor does Clang convert
+// vectors of a program's own, `typedef half half8 __attribute__((ext_vector_type(8)))`.
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSwitch.h>
 
@@ -57,16 +58,22 @@ class TypeNames {
   void add_alias(const Statement& statement) {
     size_t begin = tokens_.skip_template_headers(statement.begin, statement.stop);
     size_t scope_end = statement.scope_brace == no_token ? tokens_.size() : tokens_.match(statement.scope_brace);
+    const size_t stop = without_attribute(begin, statement.stop);
     if (tokens_.is(begin, tok::kw_using) && tokens_.is(begin + 2, tok::equal) && begin == statement.begin) {
-      for (size_t k = begin + 3; k < statement.stop; ++k)
+      for (size_t k = begin + 3; k < stop; ++k)
         if (tokens_.is(k, tok::star, tok::amp, tok::l_paren)) return;
       add(begin + 1, statement.end, scope_end);
-    } else if (tokens_.is(begin, tok::kw_typedef) && statement.stop > begin + 2 &&
-               tokens_.is(statement.stop, tok::semi)) {
-      for (size_t k = begin + 1; k < statement.stop; ++k)
+    } else if (tokens_.is(begin, tok::kw_typedef) && stop > begin + 2 && tokens_.is(statement.stop, tok::semi)) {
+      for (size_t k = begin + 1; k < stop; ++k)
         if (tokens_.is(k, tok::star, tok::amp, tok::l_paren, tok::l_square)) return;
-      add(statement.stop - 1, statement.end, scope_end);
+      add(stop - 1, statement.end, scope_end);
     }
+  }
+
+  size_t without_attribute(size_t begin, size_t stop) const {
+    for (size_t k = begin; k < stop; ++k)
+      if (tokens_.is(k, tok::kw___attribute)) return k;
+    return stop;
   }
 
   const TokenStream& tokens_;
