@@ -110,7 +110,7 @@ class Reflector {
 
   void add_constant(const clang::VarDecl* variable) {
     FunctionConstant constant;
-    constant.name = variable->getNameAsString();
+    constant.name = name_in_library(variable);
     constant.index = static_cast<uint32_t>(find_number(variable, "function_constant").value_or(0));
     constant.data_type = reflect_type(sema_, variable->getType()).data_type;
     if (!is_scalar_or_vector(constant.data_type))
@@ -132,6 +132,16 @@ class Reflector {
            !(type >= DataType::half2x2 && type <= DataType::half4x4);
   }
 
+  // With its namespaces, "filters::blur", but those that are not spelled.
+  static std::string name_in_library(const clang::NamedDecl* declaration) {
+    clang::PrintingPolicy policy = declaration->getASTContext().getPrintingPolicy();
+    policy.SuppressUnwrittenScope = true;
+    std::string name;
+    llvm::raw_string_ostream stream(name);
+    declaration->printQualifiedName(stream, policy);
+    return name;
+  }
+
   // Those that the source asks about with is_function_constant_defined() need no value.
   void find_optional_constants() {
     class Visitor : public clang::RecursiveASTVisitor<Visitor> {
@@ -144,7 +154,7 @@ class Reflector {
         const auto* address = llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
         if (!address) return true;
         if (const auto* constant = llvm::dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParenImpCasts()))
-          asked.insert(constant->getDecl()->getNameAsString());
+          asked.insert(name_in_library(constant->getDecl()));
         return true;
       }
       std::set<std::string> asked;
@@ -157,7 +167,7 @@ class Reflector {
 
   void add_function(clang::FunctionDecl* declaration) {
     Function function;
-    function.source_name = declaration->getNameAsString();
+    function.source_name = name_in_library(declaration);
     function.name = find_attribute(declaration, "host_name").value_or(function.source_name);
     function.kind = is_kernel(declaration) ? FunctionKind::kernel : FunctionKind::visible;
     function.location = location(declaration);
@@ -250,8 +260,12 @@ class Reflector {
       error(declaration->getLocation(),
             "'" + name + "' in the attribute of '" + declaration->getNameAsString() + "' is not a function constant");
     parameter.function_constant = name;
+    // From within its namespace it needs no more than its last name.
     for (const FunctionConstant& constant : result_.constants)
-      if (constant.name == name) parameter.function_constant_index = constant.index;
+      if (constant.name == name || llvm::StringRef(constant.name).ends_with("::" + name)) {
+        parameter.function_constant = constant.name;
+        parameter.function_constant_index = constant.index;
+      }
   }
 
   // A pointer or reference into device, constant or threadgroup memory.

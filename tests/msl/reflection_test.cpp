@@ -205,11 +205,46 @@ TEST(Reflection, KeepsTheOrderAndThePlacesOfTheSource) {
     EXPECT_EQ(functions[i].location, (SourceLocation{"program_source", line, column}));
   };
   expect(0, "second_in_alphabet", "second_in_alphabet", FunctionKind::kernel, 2, 17);
-  expect(1, "renamed", "first", FunctionKind::kernel, 4, 9);
+  expect(1, "renamed", "inner::first", FunctionKind::kernel, 4, 9);
   expect(2, "twice", "twice", FunctionKind::visible, 5, 23);
   expect(3, "typed_float", "typed", FunctionKind::kernel, 6, 39);
   EXPECT_EQ(library->find("first"), nullptr);
   EXPECT_EQ(library->find("renamed"), &functions[1]);
+}
+
+TEST(Reflection, NamesHaveTheirNamespaces) {
+  const auto library = library_of(R"(
+    namespace filters {
+    constant bool is_masked [[function_constant(0)]];
+    constant float scale [[function_constant(1)]];
+    constant float scale_or_one = is_function_constant_defined(scale) ? scale : 1.0f;
+    kernel void blur(device float* x, device float* mask [[function_constant(is_masked)]]) {
+      x[0] = is_masked ? mask[0] : scale_or_one;
+    }
+    namespace { kernel void hidden() {} }
+    inline namespace v2 { kernel void sharpen() {} }
+    }
+    namespace others {
+    kernel void blur(device float* x, device float* mask [[function_constant(filters::is_masked)]]) { x[0] = 1; }
+    [[visible]] float twice(float x) { return x * 2; }
+    })");
+  ASSERT_TRUE(library);
+  std::vector<std::string> names;
+  for (const Function& function : library->functions()) names.push_back(function.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"filters::blur", "filters::hidden", "filters::sharpen", "others::blur",
+                                             "others::twice"}));
+  for (const char* name : {"filters::blur", "others::blur"}) {
+    const Parameter& mask = library->find(name)->parameters[1];
+    EXPECT_EQ(mask.function_constant, "filters::is_masked");
+    EXPECT_EQ(mask.function_constant_index, 0u);
+  }
+  const auto code = library->code("filters::blur");
+  ASSERT_TRUE(code);
+  ASSERT_EQ((*code)->function_constants.size(), 2u);
+  EXPECT_EQ((*code)->function_constants[0].name, "filters::is_masked");
+  EXPECT_TRUE((*code)->function_constants[0].required);
+  EXPECT_EQ((*code)->function_constants[1].name, "filters::scale");
+  EXPECT_FALSE((*code)->function_constants[1].required);
 }
 
 TEST(Reflection, TellsThreadLimits) {

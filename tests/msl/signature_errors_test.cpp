@@ -145,8 +145,8 @@ TEST(SignatureErrors, TwoFunctionsDoNotShareAName) {
                "a function named 'same' is already in this library; give each its own host_name");
   expect_error(R"(
     namespace a { kernel void f() {} }
-    namespace b { kernel void $f() {} })",
-               "a function named 'f' is already in this library");
+    [[host_name("a::f")]] kernel void $g() {})",
+               "a function named 'a::f' is already in this library");
 }
 
 TEST(SignatureErrors, AnInstantiationNamesATemplateThatExists) {
