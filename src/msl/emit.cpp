@@ -9,6 +9,8 @@
 #include "msl/attributes.hpp"
 #include "msl/diagnostics.hpp"
 #include "msl/finish.hpp"
+#include "msl/grid_parameters.hpp"
+#include "msl/reflect.hpp"
 
 namespace metalloid::msl {
 
@@ -26,18 +28,20 @@ std::unique_ptr<llvm::Module> generate(clang::CompilerInstance& instance, llvm::
 
   auto* entry = llvm::dyn_cast<llvm::Function>(
       generator->GetAddrOfGlobal(clang::GlobalDecl(reachable.functions.front()), /*isForDefinition=*/false));
-  std::vector<std::pair<llvm::GlobalVariable*, uint64_t>> constants;
+  std::vector<std::pair<llvm::GlobalVariable*, std::string>> named;
   for (clang::VarDecl* variable : reachable.variables) {
     const auto index = find_number(variable, "function_constant");
-    if (!index) continue;
+    const bool is_grid_value = grid_value_of(variable) != GridValue::none;
+    if (!index && !is_grid_value) continue;
     llvm::Constant* address = generator->GetAddrOfGlobal(clang::GlobalDecl(variable), false);
     if (auto* global = llvm::dyn_cast<llvm::GlobalVariable>(address->stripPointerCasts()))
-      constants.emplace_back(global, *index);
+      named.emplace_back(global, is_grid_value ? grid_variable_prefix.str() + name_in_library(variable)
+                                               : function_constant_prefix.str() + std::to_string(*index));
   }
   generator->HandleTranslationUnit(instance.getASTContext());
   std::unique_ptr<llvm::Module> module(generator->ReleaseModule());
   if (!module || !entry) return nullptr;
-  for (auto [global, index] : constants) global->setName(function_constant_prefix + llvm::Twine(index));
+  for (const auto& [global, name] : named) global->setName(name);
   entry->setName(function.name);
   return module;
 }
@@ -107,6 +111,7 @@ void report_unavailable_calls(const llvm::Module& module, clang::DiagnosticsEngi
 
 Result<Code> emit(clang::CompilerInstance& instance, const Function& function, const Reachable& reachable,
                   const std::vector<FunctionConstant>& constants) {
+  const size_t declared = reachable.functions.front()->getNumParams();
   llvm::LLVMContext context;
   auto module = generate(instance, context, function, reachable);
   if (!module) return Error{"no code could be generated for '" + function.name + "'"};
@@ -118,7 +123,8 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   define_constants(*module);
   auto code = finish(*module, function.name, constants,
                      {.optimise = instance.getCodeGenOpts().OptimizationLevel > 0,
-                      .may_call_undefined = !reachable.undefined.empty()});
+                      .may_call_undefined = !reachable.undefined.empty(),
+                      .grid_variables = std::span(function.parameters).subspan(declared)});
   report_unavailable_calls(*module, instance.getDiagnostics());
   return code;
 }

@@ -15,6 +15,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "msl/grid_parameters.hpp"
 #include "msl/long_kernels.hpp"
 
 namespace metalloid::msl {
@@ -49,7 +50,18 @@ void isolate(llvm::Module& module, const std::string& entry) {
   }
 }
 
-void clean_up(llvm::Module& module, bool optimise) {
+struct AddGridParameters : llvm::PassInfoMixin<AddGridParameters> {
+  const std::string& entry;
+  std::span<const Parameter> variables;
+  Status& status;
+
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    status = add_grid_parameters(*module.getFunction(entry), variables);
+    return llvm::PreservedAnalyses::none();
+  }
+};
+
+Status clean_up(llvm::Module& module, const std::string& entry, const FinishOptions& options) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -62,9 +74,11 @@ void clean_up(llvm::Module& module, bool optimise) {
   builder.crossRegisterProxies(loops, functions, components, modules);
 
   llvm::ModulePassManager passes;
+  Status status = success();
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
-  if (optimise) {
+  passes.addPass(AddGridParameters{.entry = entry, .variables = options.grid_variables, .status = status});
+  if (options.optimise) {
     llvm::FunctionPassManager each;
     each.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     each.addPass(llvm::EarlyCSEPass());
@@ -79,6 +93,7 @@ void clean_up(llvm::Module& module, bool optimise) {
   }
   passes.addPass(llvm::StripDeadPrototypesPass());
   passes.run(module, modules);
+  return status;
 }
 
 uint64_t static_threadgroup_memory(const llvm::Module& module) {
@@ -118,7 +133,7 @@ Result<Code> finish(llvm::Module& module, const std::string& entry, const std::v
                     FinishOptions options) {
   isolate(module, entry);
   if (options.optimise) inline_if_long(*module.getFunction(entry));
-  clean_up(module, options.optimise);
+  if (auto status = clean_up(module, entry, options); !status) return Error{status.error()};
 
   std::string broken;
   llvm::raw_string_ostream explanation(broken);

@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 
 #include <metalloid/library.hpp>
+#include <span>
 
 namespace metalloid::msl {
 
@@ -13,7 +14,8 @@ constexpr llvm::StringLiteral function_constant_prefix = "metal.function_constan
 
 struct FinishOptions {
   bool optimise = true;
-  bool may_call_undefined = false;  // what that is, the code says
+  bool may_call_undefined = false;                 // what that is, the code says
+  std::span<const Parameter> grid_variables = {};  // grid_parameters.hpp
 };
 
 // `constants` are those that the module may use.

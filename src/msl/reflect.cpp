@@ -44,6 +44,7 @@ class Finder {
         add_instantiations(function_template);
       } else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
         if (find_attribute(variable, "function_constant")) constants.push_back(variable);
+        if (grid_value_of(variable) != GridValue::none) grid_variables.push_back(variable);
         variables.push_back(variable);
       } else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::ExportDecl>(declaration)) {
         visit(llvm::cast<clang::DeclContext>(declaration));
@@ -55,6 +56,7 @@ class Finder {
 
   std::vector<clang::FunctionDecl*> functions;
   std::vector<clang::VarDecl*> constants;
+  std::vector<clang::VarDecl*> grid_variables;
   std::vector<clang::VarDecl*> variables;  // all of program scope, the constants too
 
  private:
@@ -89,7 +91,7 @@ class Reflector {
     if (!result_.constants.empty()) find_optional_constants();
     for (clang::FunctionDecl* function : finder.functions)
       if (is_kernel(function) || is_visible(function))
-        add_function(function);
+        add_function(function, finder.grid_variables);
       else
         add_external(function);
     return std::move(result_);
@@ -100,6 +102,11 @@ class Reflector {
     variable_names_.insert(variable->getNameAsString());
     const clang::QualType type = context_.getBaseElementType(variable->getType());
     if (type->isDependentType() || variable->isConstexpr() || type->isReferenceType()) return;
+    for (const char* argument : {"buffer", "texture", "sampler"})
+      if (find_attribute(variable, argument))
+        return error(variable->getLocation(), "'" + variable->getNameAsString() + "' has [[" + argument +
+                                                  "]] outside of functions, which is not supported: make it a "
+                                                  "parameter of the kernel");
     const clang::LangAS space = variable->getType().getAddressSpace();
     if (space == clang::LangAS::sycl_global_device || (space == clang::LangAS::Default && type.isConstQualified()))
       return;
@@ -132,16 +139,6 @@ class Reflector {
            !(type >= DataType::half2x2 && type <= DataType::half4x4);
   }
 
-  // With its namespaces, "filters::blur", but those that are not spelled.
-  static std::string name_in_library(const clang::NamedDecl* declaration) {
-    clang::PrintingPolicy policy = declaration->getASTContext().getPrintingPolicy();
-    policy.SuppressUnwrittenScope = true;
-    std::string name;
-    llvm::raw_string_ostream stream(name);
-    declaration->printQualifiedName(stream, policy);
-    return name;
-  }
-
   // Those that the source asks about with is_function_constant_defined() need no value.
   void find_optional_constants() {
     class Visitor : public clang::RecursiveASTVisitor<Visitor> {
@@ -165,7 +162,7 @@ class Reflector {
     for (FunctionConstant& constant : result_.constants) constant.required = !visitor.asked.contains(constant.name);
   }
 
-  void add_function(clang::FunctionDecl* declaration) {
+  void add_function(clang::FunctionDecl* declaration, llvm::ArrayRef<clang::VarDecl*> grid_variables) {
     Function function;
     function.source_name = name_in_library(declaration);
     function.name = find_attribute(declaration, "host_name").value_or(function.source_name);
@@ -187,7 +184,11 @@ class Reflector {
       error(declaration->getLocation(), "kernel '" + function.source_name + "' must return void");
     for (const clang::ParmVarDecl* parameter : declaration->parameters())
       function.parameters.push_back(reflect_parameter(function, parameter));
-    if (function.kind == FunctionKind::kernel) assign_indices(function, declaration);
+    if (function.kind == FunctionKind::kernel) {
+      assign_indices(function, declaration);
+      for (const clang::VarDecl* variable : grid_variables)
+        function.parameters.push_back(reflect_grid_value(variable, name_in_library(variable)));
+    }
     result_.functions.push_back(std::move(function));
     result_.declarations.push_back(declaration);
   }
@@ -209,19 +210,13 @@ class Reflector {
   }
 
   Parameter reflect_parameter(const Function& function, const clang::ParmVarDecl* declaration) {
+    if (grid_value_of(declaration) != GridValue::none)
+      return reflect_grid_value(declaration, declaration->getNameAsString());
     Parameter parameter;
     parameter.name = declaration->getNameAsString();
     clang::QualType type = declaration->getOriginalType().getNonReferenceType();
-    for_each_attribute(declaration, [&](llvm::StringRef name, const std::string& argument) {
-      if (name == "function_constant") depend_on_constant(parameter, declaration, argument);
-      if (parameter.grid_value == GridValue::none) parameter.grid_value = grid_value_named(name.str());
-    });
-    if (parameter.grid_value != GridValue::none) {
-      parameter.kind = ParameterKind::grid_value;
-      parameter.type = reflect_type(sema_, declaration->getType());
-      check_grid_value(declaration, parameter);
-      return parameter;
-    }
+    if (const auto constant = find_attribute(declaration, "function_constant"))
+      depend_on_constant(parameter, declaration, *constant);
     // Arrays of resources: array<texture2d<float>, 4>, or a C array of them.
     while (true) {
       if (const auto* array = context_.getAsConstantArrayType(type)) {
@@ -251,6 +246,16 @@ class Reflector {
     }
     parameter.type = reflect_type(sema_, type);
     parameter.access = parameter.type.access;
+    return parameter;
+  }
+
+  Parameter reflect_grid_value(const clang::VarDecl* variable, std::string name) {
+    Parameter parameter;
+    parameter.name = std::move(name);
+    parameter.grid_value = grid_value_of(variable);
+    parameter.kind = ParameterKind::grid_value;
+    parameter.type = reflect_type(sema_, variable->getType().getUnqualifiedType());
+    check_grid_value(variable, parameter);
     return parameter;
   }
 
@@ -310,7 +315,7 @@ class Reflector {
                 "' of a kernel must name its address space: device, constant or threadgroup");
   }
 
-  void check_grid_value(const clang::ParmVarDecl* declaration, const Parameter& parameter) {
+  void check_grid_value(const clang::VarDecl* declaration, const Parameter& parameter) {
     const unsigned most = is_scalar(parameter.grid_value) ? 1 : 3;
     // Apple's compiler takes the signed ones with a warning; the value is the same.
     for (DataType first : {DataType::ushort1, DataType::uint1, DataType::ulong1, DataType::int1, DataType::short1}) {
@@ -429,6 +434,23 @@ class Reflector {
 };
 
 }  // namespace
+
+std::string name_in_library(const clang::NamedDecl* declaration) {
+  clang::PrintingPolicy policy = declaration->getASTContext().getPrintingPolicy();
+  policy.SuppressUnwrittenScope = true;
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  declaration->printQualifiedName(stream, policy);
+  return name;
+}
+
+GridValue grid_value_of(const clang::VarDecl* variable) {
+  GridValue value = GridValue::none;
+  for_each_attribute(variable, [&](llvm::StringRef name, const std::string&) {
+    if (value == GridValue::none) value = grid_value_named(name.str());
+  });
+  return value;
+}
 
 Reflection reflect(clang::Sema& sema, bool for_linking) {
   return Reflector(sema).run(for_linking);

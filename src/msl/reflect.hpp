@@ -9,6 +9,12 @@
 
 namespace metalloid::msl {
 
+// With its namespaces, "filters::blur", but those that are not spelled.
+std::string name_in_library(const clang::NamedDecl* declaration);
+
+// Of a parameter, or of a variable outside of functions.
+GridValue grid_value_of(const clang::VarDecl* variable);
+
 struct Reflection {
   std::vector<Function> functions;
   std::vector<clang::FunctionDecl*> declarations;  // of the functions, in the same order

@@ -247,6 +247,26 @@ TEST(Reflection, NamesHaveTheirNamespaces) {
   EXPECT_FALSE((*code)->function_constants[1].required);
 }
 
+TEST(Reflection, GridValuesOutsideOfFunctionsAreParametersOfKernels) {
+  const auto library = library_of(R"(
+    uint3 position [[thread_position_in_grid]];
+    namespace grid { [[threads_per_grid]] ushort2 size; }
+    uint index() { return position.x + grid::size.x * position.y; }
+    kernel void k(device uint* x, uint lane [[thread_index_in_simdgroup]]) { x[index()] = lane; }
+    [[visible]] float twice(float x) { return x * 2; })");
+  ASSERT_TRUE(library);
+  const auto& parameters = library->find("k")->parameters;
+  ASSERT_EQ(parameters.size(), 4u);
+  EXPECT_EQ(parameters[2].name, "position");
+  EXPECT_EQ(parameters[2].grid_value, GridValue::thread_position_in_grid);
+  EXPECT_EQ(parameters[2].type.data_type, DataType::uint3);
+  EXPECT_EQ(parameters[3].name, "grid::size");
+  EXPECT_EQ(parameters[3].grid_value, GridValue::threads_per_grid);
+  EXPECT_EQ(parameters[3].type.data_type, DataType::ushort2);
+  EXPECT_EQ(library->find("twice")->parameters.size(), 1u);
+  EXPECT_TRUE(library->code("k"));
+}
+
 TEST(Reflection, TellsThreadLimits) {
   const auto library = library_of(R"(
     constexpr constant int limit = 96;

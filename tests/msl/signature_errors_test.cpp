@@ -138,6 +138,21 @@ TEST(SignatureErrors, ThreadLimitsAreWithinMetals) {
                  "'max_total_threads_per_threadgroup' must be between 1 and 1024");
 }
 
+TEST(SignatureErrors, WhatIsOutsideOfFunctionsIsReadOnlyAndForKernels) {
+  expect_error(R"(
+    uint position [[thread_position_in_grid]];
+    kernel void f(device uint* x) { x[position] = 1; position $= 3; })",
+               "cannot assign to variable 'position'", 1);
+  expect_error(R"(
+    float $position [[thread_position_in_grid]];
+    kernel void f(device uint* x) { x[0] = 1; })",
+               "'thread_position_in_grid' must be ushort or uint, or a vector of two or three of them");
+  expect_error(R"(
+    device float* $values [[buffer(0)]];
+    kernel void f() { values[0] = 1; })",
+               "'values' has [[buffer]] outside of functions, which is not supported: make it a parameter");
+}
+
 TEST(SignatureErrors, TwoFunctionsDoNotShareAName) {
   expect_error(R"(
     [[host_name("same")]] kernel void f() {}

@@ -25,6 +25,7 @@ void qualify_member_functions(Rewriting&);           // member_functions.cpp
 void place_attributes(Rewriting&);                   // attributes.cpp
 void declare_function_constants(Rewriting&);         // function_constants.cpp
 void size_arrays_by_function_constants(Rewriting&);  // function_constants.cpp
+void declare_grid_variables(Rewriting&);             // grid_variables.cpp
 void make_locals_static(Rewriting&);                 // address_spaces.cpp
 void spell_address_spaces(Rewriting&);               // address_spaces.cpp
 void pass_arrays_as_pointers(Rewriting&);            // address_spaces.cpp
