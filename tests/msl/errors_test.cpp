@@ -195,6 +195,11 @@ TEST(Errors, VectorsOfClangsOwnKindConvertOnlyAtTheSameLength) {
     typedef float float8 __attribute__((ext_vector_type(8)));
     kernel void f(device half6* a, device float8* b) { b[0] = $float8(a[0]); })",
                "vectors convert to those of the same length only");
+  expect_error(R"(
+    typedef half half6 __attribute__((ext_vector_type(6)));
+    struct S { typedef float float8 __attribute__((ext_vector_type(8))); };
+    kernel void f(device half6* a, device S::float8* b) { b[0] = $S::float8(a[0]); })",
+               "no conversion from vector 'half6' (vector of 6 'half' values) to vector 'S::float8'");
 }
 
 TEST(Errors, AddressSpacesDoNotMix) {

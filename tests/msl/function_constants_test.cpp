@@ -24,7 +24,7 @@ TEST(FunctionConstants, AreReflectedWithIndexNameAndType) {
     kernel void k(device float* out) { out[0] = a + b + c.x; })");
   ASSERT_TRUE(library);
   const auto& constants = library->function_constants();
-  EXPECT_EQ(names_of(constants), "a:3 b:0 c:10 d:200 e:4 f:5 g:6");
+  EXPECT_EQ(names_of(constants), "a:3 b:0 c:10 d:200 e:4 inner::f:5 g:6");
   const DataType types[] = {DataType::bool1, DataType::int1,  DataType::float4, DataType::ushort2,
                             DataType::half1, DataType::uint1, DataType::char1};
   ASSERT_EQ(constants.size(), std::size(types));
