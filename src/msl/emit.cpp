@@ -111,7 +111,9 @@ void report_unavailable_calls(const llvm::Module& module, clang::DiagnosticsEngi
 
 Result<Code> emit(clang::CompilerInstance& instance, const Function& function, const Reachable& reachable,
                   const std::vector<FunctionConstant>& constants) {
-  const size_t declared = reachable.functions.front()->getNumParams();
+  std::span<const Parameter> grid_variables;
+  if (function.kind == FunctionKind::kernel)
+    grid_variables = std::span(function.parameters).subspan(reachable.functions.front()->getNumParams());
   llvm::LLVMContext context;
   auto module = generate(instance, context, function, reachable);
   if (!module) return Error{"no code could be generated for '" + function.name + "'"};
@@ -124,7 +126,7 @@ Result<Code> emit(clang::CompilerInstance& instance, const Function& function, c
   auto code = finish(*module, function.name, constants,
                      {.optimise = instance.getCodeGenOpts().OptimizationLevel > 0,
                       .may_call_undefined = !reachable.undefined.empty(),
-                      .grid_variables = std::span(function.parameters).subspan(declared)});
+                      .grid_variables = grid_variables});
   report_unavailable_calls(*module, instance.getDiagnostics());
   return code;
 }
