@@ -25,9 +25,8 @@ unsigned address_space_here(unsigned there) {
 class AddressSpaces final : public llvm::ValueMapTypeRemapper {
  public:
   llvm::Type* remapType(llvm::Type* type) override {
-    llvm::Type*& mapped = types_[type];
-    if (!mapped) mapped = map(type);
-    return mapped;
+    if (llvm::Type* mapped = types_.lookup(type)) return mapped;
+    return types_[type] = map(type);  // mapping it may add others
   }
 
  private:
