@@ -8,7 +8,7 @@ using namespace metal;
 //@ buffer float zeros 8192
 //@ bytes uint 64
 //@ grid 32 group 32
-//@ grid 256 group 64
+//@ grid 128 group 64
 //@ tolerance 1e-4
 kernel void tiles_of_a_block(device const float* a, device const float* b, device float* c, constant uint& n,
                              uint group [[threadgroup_position_in_grid]],
