@@ -174,7 +174,8 @@ kernel void simdgroup_matrices_of_float(device const float* a, device const floa
 //@ grid 96 group 96
 //@ tolerance 2e-2
 kernel void simdgroup_matrices_of_half_and_bfloat(device const half* a, device const bfloat* b, device float* c,
-                                                  device half* d, uint group [[simdgroup_index_in_threadgroup]]) {
+                                                  device half* d, uint group [[simdgroup_index_in_threadgroup]],
+                                                  uint place [[threadgroup_position_in_grid]]) {
   threadgroup half tile[64 * 4];
   simdgroup_half8x8 x, z;
   simdgroup_bfloat8x8 y;
@@ -188,6 +189,6 @@ kernel void simdgroup_matrices_of_half_and_bfloat(device const half* a, device c
   simdgroup_barrier(mem_flags::mem_threadgroup);
   simdgroup_load(z, tile + 64 * group, 8, ulong2(0), true);
   z.thread_elements()[1] *= 2.0h;
-  simdgroup_store(sum, c + 64 * group, 8);
-  simdgroup_store(z, d + 64 * group, 8);
+  simdgroup_store(sum, c + 64 * (group + place), 8);
+  simdgroup_store(z, d + 64 * (group + place), 8);
 }
