@@ -133,6 +133,10 @@ void Widener::make_slots() {
       }
       if (lives_on && shape.is_known() && llvm::isa<llvm::ZExtInst, llvm::SExtInst>(instruction))  // of neighbours
         if (const auto* extended = llvm::dyn_cast<llvm::Instruction>(instruction.getOperand(0))) keep(*extended);
+      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+        if (const auto table = table_load(*load, layout_))  // its address is not asked for, but what is within it
+          if (const auto* index = llvm::dyn_cast<llvm::Instruction>(table->index); index && index->getParent() != block)
+            keep(*index);
     }
   for (const llvm::BasicBlock* block : order_) {
     for (const llvm::Instruction& instruction : *block) {
