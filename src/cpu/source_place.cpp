@@ -21,8 +21,12 @@ const llvm::DILocation* location_near(const llvm::Instruction& instruction) {
 
 SourcePlace place_of(const llvm::Instruction& instruction) {
   if (const llvm::DILocation* location = location_near(instruction)) return place_of(llvm::DebugLoc(location));
-  const llvm::DISubprogram* function = instruction.getFunction()->getSubprogram();
-  return function ? SourcePlace{function->getFilename().str(), function->getLine(), 0} : SourcePlace{};
+  return place_of(*instruction.getFunction());
+}
+
+SourcePlace place_of(const llvm::Function& function) {
+  const llvm::DISubprogram* known = function.getSubprogram();
+  return known ? SourcePlace{known->getFilename().str(), known->getLine(), 0} : SourcePlace{};
 }
 
 bool is_in_standard_library(const SourcePlace& place) {

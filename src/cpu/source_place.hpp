@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/IR/DebugLoc.h>
+#include <llvm/IR/Function.h>
 #include <llvm/IR/Instruction.h>
 
 #include <compare>
@@ -20,6 +21,7 @@ struct SourcePlace {
 // Its own place, else that of an instruction near it, else the beginning of its function.
 SourcePlace place_of(const llvm::Instruction& instruction);
 SourcePlace place_of(const llvm::DebugLoc& location);
+SourcePlace place_of(const llvm::Function& function);  // where it begins
 
 bool is_in_standard_library(const SourcePlace& place);
 

@@ -22,6 +22,15 @@ bool is_close(double a, double b, double tolerance) {
   return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
+bool are_same(Element element, const uint8_t* a, const uint8_t* b, double tolerance) {
+  return std::memcmp(a, b, info(element).bytes) == 0 ||
+         (info(element).is_float && is_close(number_at(element, a), number_at(element, b), tolerance));
+}
+
+double tolerance_of(const KernelCase& kernel, Element element) {
+  return kernel.tolerance < 0 ? info(element).tolerance : kernel.tolerance;
+}
+
 std::string shown(Element element, const uint8_t* bytes) {
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, info(element).bytes);
@@ -34,9 +43,7 @@ std::optional<std::string> difference_in(size_t number, Element element, double 
   const size_t size = info(element).bytes;
   size_t first = 0, count = 0;
   for (size_t i = 0; i < expected.size(); i += size) {
-    if (std::memcmp(&expected[i], &found[i], size) == 0) continue;
-    if (info(element).is_float && is_close(number_at(element, &expected[i]), number_at(element, &found[i]), tolerance))
-      continue;
+    if (are_same(element, &expected[i], &found[i], tolerance)) continue;
     if (count++ == 0) first = i;
   }
   if (count == 0) return {};
@@ -49,13 +56,13 @@ std::optional<std::string> difference_in(size_t number, Element element, double 
 bool are_close_words(const uint8_t* a, const uint8_t* b, double tolerance) {
   const auto are_close = [&](Element element) {
     for (size_t i = 0; i < 4; i += info(element).bytes)
-      if (!is_close(number_at(element, a + i), number_at(element, b + i), tolerance)) return false;
+      if (!are_same(element, a + i, b + i, tolerance)) return false;
     return true;
   };
   return are_close(Element::f32) || are_close(Element::f16) || are_close(Element::bf16);
 }
 
-std::optional<std::string> difference_in(size_t number, const StructuredArgument& argument, double tolerance,
+std::optional<std::string> difference_in(const KernelCase& kernel, size_t number, const StructuredArgument& argument,
                                          const std::vector<uint8_t>& expected, const std::vector<uint8_t>& found) {
   if (expected == found) return {};
   const bool is_of_bytes = argument.stride == 1;
@@ -63,8 +70,8 @@ std::optional<std::string> difference_in(size_t number, const StructuredArgument
     for (const auto& [element, offset] : argument.fields) {
       const size_t place = at + offset, word = place / 4 * 4;
       const uint8_t *a = &expected[place], *b = &found[place];
-      if (std::memcmp(a, b, info(element).bytes) == 0) continue;
-      if (info(element).is_float && is_close(number_at(element, a), number_at(element, b), tolerance)) continue;
+      const double tolerance = tolerance_of(kernel, element);
+      if (are_same(element, a, b, tolerance)) continue;
       if (is_of_bytes && word + 4 <= expected.size() && are_close_words(&expected[word], &found[word], tolerance))
         continue;
       return fmt::format("argument {} differs: byte {} begins what is {} and not {}", number, place, shown(element, b),
@@ -117,13 +124,11 @@ std::optional<std::string> difference_between(const KernelCase& kernel, const Re
   if (remains.stores_missed) return "writes beside a buffer";
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
     if (const auto* structured = std::get_if<StructuredArgument>(&kernel.arguments[i]))
-      if (auto what =
-              difference_in(i, *structured, std::max(0.0, kernel.tolerance), reference.memory[i], remains.memory[i]))
-        return what;
+      if (auto what = difference_in(kernel, i, *structured, reference.memory[i], remains.memory[i])) return what;
     const auto element = element_of(kernel.arguments[i]);
     if (!element) continue;
-    const double tolerance = kernel.tolerance < 0 ? info(*element).tolerance : kernel.tolerance;
-    if (auto what = difference_in(i, *element, tolerance, reference.memory[i], remains.memory[i])) return what;
+    if (auto what = difference_in(i, *element, tolerance_of(kernel, *element), reference.memory[i], remains.memory[i]))
+      return what;
   }
   if (reference.logs != remains.logs)
     return fmt::format("logs {} messages, or others than the {} it should", remains.logs.size(), reference.logs.size());

@@ -15,6 +15,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "bitcode/analyses.hpp"
 #include "msl/grid_parameters.hpp"
 #include "msl/long_kernels.hpp"
 
@@ -62,16 +63,8 @@ struct AddGridParameters : llvm::PassInfoMixin<AddGridParameters> {
 };
 
 Status clean_up(llvm::Module& module, const std::string& entry, const FinishOptions& options) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  bitcode::Analyses analyses(builder);
 
   llvm::ModulePassManager passes;
   Status status = success();
@@ -92,7 +85,7 @@ Status clean_up(llvm::Module& module, const std::string& entry, const FinishOpti
     passes.addPass(llvm::GlobalDCEPass());
   }
   passes.addPass(llvm::StripDeadPrototypesPass());
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
   return status;
 }
 

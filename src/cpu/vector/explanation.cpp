@@ -4,7 +4,6 @@
 #include <llvm/CodeGen/MachineBasicBlock.h>
 #include <llvm/CodeGen/MachineOptimizationRemarkEmitter.h>
 #include <llvm/Demangle/Demangle.h>
-#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
@@ -93,8 +92,7 @@ void Explanation::start(const llvm::Function& lane_form, const llvm::LoopInfo& l
   noted_.clear();
   notes_.clear();
   spills_.clear();
-  const llvm::DISubprogram* kernel = lane_form.getSubprogram();
-  kernel_place_ = kernel ? SourcePlace{kernel->getFilename().str(), kernel->getLine(), 0} : SourcePlace{};
+  kernel_place_ = place_of(lane_form);
   note_control_flow(lane_form, loops, dominators);
 }
 

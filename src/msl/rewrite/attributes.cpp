@@ -169,6 +169,16 @@ class Placement {
 
 }  // namespace
 
+bool has_attribute(const TokenStream& tokens, const Statement& statement,
+                   llvm::function_ref<bool(llvm::StringRef name)> is_wanted) {
+  for (size_t k = statement.begin; k < statement.stop; k = tokens.next(k)) {
+    if (!tokens.is_attribute(k)) continue;
+    for (size_t t = k + 2; t < tokens.match(k + 1); t = tokens.next(t))
+      if (is_wanted(tokens.word(t))) return true;
+  }
+  return false;
+}
+
 void place_attributes(Rewriting& r) {
   Placement(r).run();
 }

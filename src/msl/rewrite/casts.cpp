@@ -182,7 +182,7 @@ void rewrite_functional(Rewriting& r, size_t i) {
 
 }  // namespace
 
-void cast_between_half_and_bfloat(Rewriting& r) {
+void spell_casts(Rewriting& r) {
   const TokenStream& tokens = r.tokens;
   TypeNames names(r);
   // Where expressions are: in bodies, arguments, constructors' initialisers, and after `=`.

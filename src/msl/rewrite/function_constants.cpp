@@ -18,13 +18,8 @@ size_t constant_keyword(const TokenStream& tokens, const Statement& statement) {
   return no_token;
 }
 
-bool has_function_constant_attribute(const TokenStream& tokens, const Statement& statement) {
-  for (size_t k = statement.begin; k < statement.stop; k = tokens.next(k)) {
-    if (!tokens.is_attribute(k)) continue;
-    for (size_t t = k + 2; t < tokens.match(k + 1); t = tokens.next(t))
-      if (tokens.is_word(t, "function_constant")) return true;
-  }
-  return false;
+bool is_function_constant(const TokenStream& tokens, const Statement& statement) {
+  return has_attribute(tokens, statement, [](llvm::StringRef name) { return name == "function_constant"; });
 }
 
 // The name a variable's declaration declares: the word in front of an attribute, a bound, an initialiser or the end.
@@ -51,7 +46,7 @@ llvm::StringSet<> specialised_constants(const Rewriting& r) {
     if (keyword == no_token) continue;
     size_t name = declared_name(r.tokens, statement, keyword);
     if (name == no_token) continue;
-    if (has_function_constant_attribute(r.tokens, statement) || mentions(r.tokens, name + 1, statement.end, names))
+    if (is_function_constant(r.tokens, statement) || mentions(r.tokens, name + 1, statement.end, names))
       names.insert(r.tokens.word(name));
   }
   return names;
@@ -65,7 +60,7 @@ void declare_function_constants(Rewriting& r) {
     if (statement.scope != ScopeKind::namespace_ && statement.scope != ScopeKind::class_) continue;
     if (r.tokens.verbatim(statement.begin)) continue;
     size_t keyword = constant_keyword(r.tokens, statement);
-    if (keyword == no_token || !has_function_constant_attribute(r.tokens, statement)) continue;
+    if (keyword == no_token || !is_function_constant(r.tokens, statement)) continue;
     for (size_t k = statement.begin; k < statement.stop; k = r.tokens.next(k))
       if (r.tokens.is(k, tok::kw_static, tok::kw_constexpr, tok::kw_extern)) r.edits.erase(k);
     r.edits.insert_before(keyword, "extern");

@@ -45,7 +45,7 @@ RewriteResult rewrite(clang::Preprocessor& preprocessor, llvm::ArrayRef<clang::T
   for (auto* rule :
        {mark_entry_points, qualify_member_functions, place_attributes, declare_function_constants,
         size_arrays_by_function_constants, declare_grid_variables, make_locals_static, spell_address_spaces,
-        pass_arrays_as_pointers, drop_coherence, cast_between_half_and_bfloat, load_conditional_operands, type_literals,
+        pass_arrays_as_pointers, drop_coherence, spell_casts, load_conditional_operands, type_literals,
         resolve_swizzles_in_templates, place_strings_in_constant_memory})
     rule(rewriting);
 

@@ -30,7 +30,7 @@ void make_locals_static(Rewriting&);                 // address_spaces.cpp
 void spell_address_spaces(Rewriting&);               // address_spaces.cpp
 void pass_arrays_as_pointers(Rewriting&);            // address_spaces.cpp
 void drop_coherence(Rewriting&);                     // address_spaces.cpp
-void cast_between_half_and_bfloat(Rewriting&);       // casts.cpp
+void spell_casts(Rewriting&);                        // casts.cpp
 void load_conditional_operands(Rewriting&);          // conditionals.cpp
 void type_literals(Rewriting&);                      // literals.cpp
 void resolve_swizzles_in_templates(Rewriting&);      // swizzles.cpp
@@ -38,6 +38,9 @@ void place_strings_in_constant_memory(Rewriting&);   // strings.cpp
 
 // Shared vocabulary.
 bool is_address_space(llvm::StringRef word);
+// Whether a declaration has an attribute with such a name, in front of what it declares or behind it.
+bool has_attribute(const TokenStream& tokens, const Statement& statement,
+                   llvm::function_ref<bool(llvm::StringRef name)> is_wanted);
 // Whether the address space keyword at `i` qualifies the declared variable itself and not what it points or refers to.
 bool qualifies_variable(const TokenStream& tokens, size_t i, size_t end);
 

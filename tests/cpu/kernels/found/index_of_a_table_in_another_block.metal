@@ -1,5 +1,5 @@
-// Found as seed 777038: the index of a table is what is left of it without a mask, and came from another block, which did
-// not keep it.
+// Found as seed 777038: the index of a table is what is left of it without a mask, and came from another block, which
+// did not keep it.
 #include <metal_stdlib>
 using namespace metal;
 
